@@ -1,0 +1,203 @@
+import type { CommandEvent, MessageId, Permission, Person, PersonEvent, Place, Ref, Scope } from "./event.ts";
+import type { CreateRequest, Run } from "./run.ts";
+import type { View } from "./view.ts";
+
+/** Destination of the effects that the Agent Runs API performs. */
+export const toApi = "agent-runs";
+/** Destination of what the engine does by itself: handing an event to another thread. */
+export const toEngine = "engine";
+
+interface Pending {
+  /** Never changes; the outside world carries it, so that a repetition can be recognised. */
+  readonly id: string;
+  /** One thread's effects toward one destination happen in order: the API, the engine, a place, a scope. */
+  readonly to: typeof toApi | typeof toEngine | Place | Scope;
+  /** When it was decided, RFC 3339. */
+  readonly since: string;
+  /** Tries that failed so far. */
+  readonly tries: number;
+  /** Not to be tried before, RFC 3339. */
+  readonly notBefore?: string;
+  /** An earlier try may have succeeded unseen: look it up before doing it again. */
+  readonly uncertain?: boolean;
+}
+
+/** Create a run; `factory`, a name or uid, sends the prompt to that factory. */
+export interface CreateEffect extends Pending {
+  readonly kind: "create";
+  readonly dispatch: string;
+  readonly request: CreateRequest;
+  readonly factory?: string;
+}
+export interface FollowUpEffect extends Pending {
+  readonly kind: "follow-up";
+  readonly dispatch: string;
+  readonly message: string;
+  /** The message to react to when the API has taken it. */
+  readonly from: { readonly place: Place; readonly message?: MessageId; readonly by: Person };
+}
+export interface CancelEffect extends Pending {
+  readonly kind: "cancel";
+  readonly dispatch: string;
+  readonly asked: PersonEvent;
+}
+/** Read one run: to follow it, or to answer a question about it. */
+export interface FetchEffect extends Pending {
+  readonly kind: "fetch";
+  readonly runId: string;
+  readonly asked: PersonEvent;
+}
+/** Read the agent's answer, the last assistant message of the run's conversation. */
+export interface AnswerEffect extends Pending {
+  readonly kind: "answer";
+  readonly dispatch: string;
+}
+/** List our recent runs, to answer a command that names none. */
+export interface ListEffect extends Pending {
+  readonly kind: "list";
+  readonly asked: CommandEvent;
+}
+export type ApiEffect =
+  | CreateEffect
+  | FollowUpEffect
+  | CancelEffect
+  | FetchEffect
+  | AnswerEffect
+  | ListEffect;
+
+/** Post the card, or edit it where it stands (`message`). In a scope it begins a new place. */
+export interface CardEffect extends Pending {
+  readonly kind: "card";
+  readonly at: Place | Scope;
+  readonly dispatch: string;
+  readonly view: View;
+  /** Rises when the view is replaced, so that a newer view is not lost while an older one is sent. */
+  readonly revision: number;
+  readonly message?: MessageId;
+}
+/** Post a message once; it notifies. */
+export interface ReplyEffect extends Pending {
+  readonly kind: "reply";
+  readonly at: Place;
+  readonly view: View;
+}
+/** Tell one person, privately where the platform allows. */
+export interface TellEffect extends Pending {
+  readonly kind: "tell";
+  readonly at: Place | Scope;
+  readonly person: Person;
+  readonly view: View;
+  readonly answerVia?: string;
+}
+export interface ReactEffect extends Pending {
+  readonly kind: "react";
+  readonly at: Place;
+  readonly message: MessageId;
+  readonly reaction: "taken" | "refused";
+}
+/** Make `label` the only one of the state labels on the place. */
+export interface LabelEffect extends Pending {
+  readonly kind: "label";
+  readonly at: Place;
+  readonly label: StateLabel;
+  readonly revision: number;
+}
+/** Read what was said in the place up to `until` (RFC 3339), without the message `except`. */
+export interface ReadEffect extends Pending {
+  readonly kind: "read";
+  readonly at: Place;
+  readonly until: string;
+  readonly except?: MessageId;
+  readonly dispatch: string;
+}
+/** Ask the platform what the person may do. */
+export interface PermissionEffect extends Pending {
+  readonly kind: "permission";
+  readonly at: Place;
+  readonly person: Person;
+}
+export type PlatformEffect =
+  | CardEffect
+  | ReplyEffect
+  | TellEffect
+  | ReactEffect
+  | LabelEffect
+  | ReadEffect
+  | PermissionEffect;
+
+/** Give the event to the thread that the ref leads to; it is decided there. */
+export interface HandOverEffect extends Pending {
+  readonly kind: "hand-over";
+  readonly ref: Ref;
+  readonly event: CommandEvent;
+}
+
+export type Effect = ApiEffect | PlatformEffect | HandOverEffect;
+
+export const stateLabels = [
+  "agent:queued",
+  "agent:running",
+  "agent:blocked",
+  "agent:done",
+  "agent:failed",
+] as const;
+export type StateLabel = (typeof stateLabels)[number];
+
+/** One earlier message of a place, oldest first when in a list. Text is as written, not yet made safe. */
+export interface ContextMessage {
+  readonly author: string;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly text: string;
+  readonly bot: boolean;
+}
+
+export type Done =
+  | { readonly ok: true; readonly kind: "create"; readonly runId: string; readonly state: string }
+  | { readonly ok: true; readonly kind: "follow-up" }
+  | { readonly ok: true; readonly kind: "cancel" }
+  | { readonly ok: true; readonly kind: "fetch"; readonly run: Run | null }
+  | { readonly ok: true; readonly kind: "answer"; readonly text: string | null }
+  | { readonly ok: true; readonly kind: "list"; readonly runs: readonly Run[] }
+  | {
+      readonly ok: true;
+      readonly kind: "card";
+      readonly revision: number;
+      readonly message: MessageId;
+      /** Where the card stands: the place it was sent to, or the one that it began. */
+      readonly place: Place;
+    }
+  | { readonly ok: true; readonly kind: "reply"; readonly message: MessageId }
+  | { readonly ok: true; readonly kind: "tell" }
+  | { readonly ok: true; readonly kind: "react" }
+  | { readonly ok: true; readonly kind: "label"; readonly revision: number }
+  | {
+      readonly ok: true;
+      readonly kind: "read";
+      readonly messages: readonly ContextMessage[];
+      /** How many are missing for a reason that people should know of (a rate limit, a long thread). */
+      readonly omitted: number;
+    }
+  | { readonly ok: true; readonly kind: "permission"; readonly permission: Exclude<Permission, "unknown"> }
+  | { readonly ok: true; readonly kind: "hand-over"; readonly taken: boolean };
+
+/**
+ * Why an effect did not succeed, or is not known to have. `certainty`: `refused` — it was answered and did
+ * not happen; `not-sent` — it never arrived; `unknown` — it may have happened.
+ */
+export interface Fault {
+  readonly certainty: "refused" | "not-sent" | "unknown";
+  /** The same try may succeed later. */
+  readonly retryable: boolean;
+  /** One sentence for people, without secrets. */
+  readonly reason: string;
+  /** The destination's own error code, such as `budget_exceeded` or `not_in_channel`. */
+  readonly code?: string;
+  /** Where a person can put it right. */
+  readonly link?: string;
+  readonly retryAfterMs?: number;
+  /** The destination is limiting this kind of effect for everybody, not only this one. */
+  readonly limited?: boolean;
+}
+
+export type Outcome = Done | { readonly ok: false; readonly fault: Fault };

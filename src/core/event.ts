@@ -1,0 +1,132 @@
+import type { Outcome } from "./effect.ts";
+import type { Run } from "./run.ts";
+
+/**
+ * Where people talk, as one string: the platform's name, a colon, and what only that platform's adapter
+ * reads. `slack:T1:C1:1700000000.000100` is a thread, `github:octo/app#12` an issue or pull request.
+ */
+export type Place = string;
+/** What a place lies in, written alike: a channel `slack:T1:C1`, a repository `github:octo/app`. */
+export type Scope = string;
+/** A message inside a place; only the adapter reads it. */
+export type MessageId = string;
+
+/** The platform's name in a place or a scope. */
+export const platformOf = (at: Place | Scope): string => at.slice(0, at.indexOf(":"));
+
+/** What somebody may do in a repository. `unknown` until the platform was asked. */
+export type Permission = "write" | "read" | "none" | "unknown";
+
+export interface Person {
+  readonly platform: string;
+  /** How the platform names and mentions the person: a Slack user id, a GitHub login. */
+  readonly id: string;
+  readonly name: string;
+  /** A bot, a workflow, or this bot itself. */
+  readonly bot: boolean;
+  /** Absent where the platform grants none; then the allowlist alone decides. */
+  readonly permission?: Permission;
+}
+
+/** What an issue or pull request says of itself when the event happened. */
+export interface Subject {
+  readonly title: string;
+  readonly body: string;
+  readonly url: string;
+  readonly author: string;
+}
+
+interface FromPerson {
+  /** Never changes and is the same for every delivery of the same thing: the key of "once". */
+  readonly id: string;
+  /** When it happened by the platform's clock, RFC 3339. */
+  readonly at: string;
+  readonly by: Person;
+  readonly scope: Scope;
+}
+
+/** Words after `/agent` or after a mention, still to be parsed. */
+export interface CommandEvent extends FromPerson {
+  readonly kind: "command";
+  /** null: the command has no place of its own (a slash command in a channel). */
+  readonly place: Place | null;
+  readonly text: string;
+  /** The message that holds the command, to react to. */
+  readonly message?: MessageId;
+  /** Where a private answer goes, if the platform gave such a way; only the adapter reads it. */
+  readonly answerVia?: string;
+  readonly subject?: Subject;
+}
+
+/** A message in a place. With a mention it is a command or a prompt; without, perhaps a follow-up. */
+export interface ReplyEvent extends FromPerson {
+  readonly kind: "reply";
+  readonly place: Place;
+  /** Plain text, the mention of the bot taken out. */
+  readonly text: string;
+  readonly message: MessageId;
+  readonly mention: boolean;
+  /** It starts its place: nobody wrote there before. */
+  readonly first: boolean;
+  /** It stands under a recent message of our own, so that its thread surely is, or is about to be, ours. */
+  readonly underOurs: boolean;
+  readonly subject?: Subject;
+}
+
+export interface ButtonEvent extends FromPerson {
+  readonly kind: "button";
+  readonly place: Place;
+  readonly action: "cancel" | "retry";
+  /** Dispatch whose card carries the button. */
+  readonly dispatch: string;
+  readonly answerVia?: string;
+}
+
+export interface LabelEvent extends FromPerson {
+  readonly kind: "label";
+  readonly place: Place;
+  readonly label: string;
+  readonly subject: Subject;
+}
+
+/** A run as a sweep found it. */
+export interface RunEvent {
+  readonly kind: "run";
+  readonly run: Run;
+}
+
+/** What came of an effect. `random`, 0 to 1, spreads the next try. */
+export interface OutcomeEvent {
+  readonly kind: "outcome";
+  readonly thread: string;
+  readonly effect: string;
+  readonly outcome: Outcome;
+  readonly random: number;
+}
+
+export type PersonEvent = CommandEvent | ReplyEvent | ButtonEvent | LabelEvent;
+export type Event = PersonEvent | RunEvent | OutcomeEvent;
+
+/** Leads to one thread: a place, `run:<id>`, `thread:<id>`, or the id of an event without a place. */
+export type Ref = string;
+
+export const runRef = (runId: string): Ref => `run:${runId}`;
+export const threadRef = (threadId: string): Ref => `thread:${threadId}`;
+
+/** The ref under which the event's thread is found, or begun. */
+export function refOf(event: Event): Ref {
+  switch (event.kind) {
+    case "run":
+      return runRef(event.run.run_id);
+    case "outcome":
+      return threadRef(event.thread);
+    case "command":
+      return event.place ?? event.id;
+    case "reply":
+    case "button":
+    case "label":
+      return event.place;
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Effect } from "./effect.ts";
+import { type MessageId, type Person, type PersonEvent, type Place, type Ref, runRef, type Scope } from "./event.ts";
+import type { CreateRequest, Run } from "./run.ts";
+
+/** One run of a thread, from the dispatch on. Attached runs have no `request`. */
+export interface RunRecord {
+  readonly dispatch: string;
+  /** null until the API has made the run. */
+  readonly runId: string | null;
+  /** Config name under which sweeps find it; null: unknown, it is fetched singly. */
+  readonly name: string | null;
+  readonly by: Person;
+  /** What the person asked for, as people are shown it. */
+  readonly asked: string;
+  readonly request: CreateRequest | null;
+  readonly factory?: string;
+  /** When it was asked for, RFC 3339. */
+  readonly since: string;
+  /** Unfinished as far as we know: swept, and its end still to be told. */
+  readonly open: boolean;
+  /** The API's last word on it; null before the first. */
+  readonly run: Omit<Run, "prompt"> | null;
+  /** The end or the BLOCKED that was told last, with the run's `updated_at` then. */
+  readonly told: { readonly state: string; readonly updatedAt: string } | null;
+  readonly cancelling: boolean;
+  /** Why there will never be a run. */
+  readonly failed: string | null;
+  /** The card in each place; null while it is being posted. */
+  readonly cards: Readonly<Record<Place, MessageId | null>>;
+}
+
+/** Our record of one conversation. Everything that decides is in here, and one write changes it whole. */
+export interface Thread {
+  readonly version: 1;
+  /** The ref that it began with. */
+  readonly id: Ref;
+  readonly scope: Scope;
+  readonly places: readonly Place[];
+  readonly runs: readonly RunRecord[];
+  /** Effects still to perform, in the order they were decided. */
+  readonly effects: readonly Effect[];
+  /** Events that wait, in order, until it is known what their author may do. */
+  readonly waiting: readonly PersonEvent[];
+  /** Ids of the events that took effect, oldest first. */
+  readonly seen: readonly string[];
+  /** What needs saying only once, such as a refusal to one person. */
+  readonly said: readonly string[];
+  /** Replies without a mention are left alone. */
+  readonly muted: boolean;
+  /** RFC 3339. */
+  readonly changedAt: string;
+}
+
+/** Nothing to perform, nobody waiting, no unfinished run. */
+export const isSettled = (thread: Thread): boolean =>
+  thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
+
+/** Every ref that leads to the thread, besides its id. */
+export const refsOf = (thread: Thread): readonly Ref[] => [
+  ...thread.places,
+  ...thread.runs.flatMap((run) => (run.runId === null ? [] : [runRef(run.runId)])),
+];
