@@ -44,7 +44,10 @@ export interface Transcripts {
 export interface Factories {
   /** The uid of the factory with this uid, name or alias; null if there is none. */
   findFactory(nameOrUid: string): Promise<string | null>;
-  dispatchToFactory(uid: string, prompt: string): Promise<{ readonly run_id: string; readonly state: string }>;
+  dispatchToFactory(
+    uid: string,
+    prompt: string,
+  ): Promise<{ readonly run_id: string; readonly state: string }>;
 }
 
 /** Fields of the errors that the three ports above reject with. */

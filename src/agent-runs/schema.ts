@@ -7,14 +7,7 @@ import { z } from "zod";
 
 /** Ended: no further change comes unless a follow-up continues the run. */
 export const endedStates = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const;
-export const knownStates = [
-  "QUEUED",
-  "PENDING",
-  "CLAIMED",
-  "INPROGRESS",
-  "BLOCKED",
-  ...endedStates,
-] as const;
+export const knownStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", ...endedStates] as const;
 export type KnownState = (typeof knownStates)[number];
 
 /** RFC 3339, as the service writes it. */

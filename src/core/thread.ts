@@ -1,5 +1,13 @@
 import type { Effect } from "./effect.ts";
-import { type MessageId, type Person, type PersonEvent, type Place, type Ref, runRef, type Scope } from "./event.ts";
+import {
+  type MessageId,
+  type Person,
+  type PersonEvent,
+  type Place,
+  type Ref,
+  runRef,
+  type Scope,
+} from "./event.ts";
 import type { CreateRequest, Run } from "./run.ts";
 
 /** One run of a thread, from the dispatch on. Attached runs have no `request`. */
