@@ -1,3 +1,7 @@
+import { decideOutcome } from "./decide-outcome.ts";
+import { concern, takeIn } from "./decide-person.ts";
+import { runChanged } from "./decide-run.ts";
+import { type Draft, draftOf, newThread } from "./draft.ts";
 import type { Event } from "./event.ts";
 import type { Rules } from "./policy.ts";
 import type { Thread } from "./thread.ts";
@@ -14,6 +18,40 @@ export type Decision =
 /** `now` in milliseconds since the epoch. */
 export type Decide = (thread: Thread | null, event: Event, now: number) => Decision;
 
-export function createDecide(_rules: Rules): Decide {
-  throw new Error("not built yet");
+/** The decision under these rules: pure, and the only place where anything is decided. */
+export function createDecide(rules: Rules): Decide {
+  return (thread, event, now) => {
+    switch (event.kind) {
+      case "run": {
+        const record = thread?.runs.find((known) => known.runId === event.run.run_id);
+        if (thread === null || record === undefined) return { kind: "ignore" };
+        return change(thread, rules, now, (draft) => runChanged(draft, record, event.run));
+      }
+      case "outcome":
+        if (thread === null) return { kind: "ignore" };
+        return change(thread, rules, now, (draft) =>
+          decideOutcome(draft, event.effect, event.outcome, event.random),
+        );
+      case "command":
+      case "reply":
+      case "button":
+      case "label": {
+        if (thread?.seen.includes(event.id)) return { kind: "keep", thread };
+        const concerned = concern(thread, event, rules);
+        if (concerned === "again") return { kind: "again" };
+        if (concerned === "not-ours") return { kind: "ignore" };
+        return change(thread ?? newThread(event), rules, now, (draft) => takeIn(draft, event));
+      }
+      default:
+        return event satisfies never;
+    }
+  };
+}
+
+function change(thread: Thread, rules: Rules, now: number, by: (draft: Draft) => void): Decision {
+  const draft = draftOf(thread, rules, now);
+  by(draft);
+  const same =
+    JSON.stringify({ ...draft.thread, changedAt: "" }) === JSON.stringify({ ...thread, changedAt: "" });
+  return { kind: "keep", thread: same ? thread : draft.thread };
 }

@@ -4,14 +4,18 @@ import type { View } from "./view.ts";
 
 /** Destination of the effects that the Agent Runs API performs. */
 export const toApi = "agent-runs";
+/** Destination of what is only read from the Agent Runs API: it need not wait for what is written. */
+export const toApiRead = "agent-runs:read";
 /** Destination of what the engine does by itself: handing an event to another thread. */
 export const toEngine = "engine";
 
 interface Pending {
   /** Never changes; the outside world carries it, so that a repetition can be recognised. */
   readonly id: string;
-  /** One thread's effects toward one destination happen in order: the API, the engine, a place, a scope. */
-  readonly to: typeof toApi | typeof toEngine | Place | Scope;
+  /** One thread's effects toward one destination happen in order, one at a time. */
+  readonly to: typeof toApi | typeof toApiRead | typeof toEngine | Place | Scope | `read ${Place}`;
+  /** Not to be tried while this effect of the same thread is still to perform. */
+  readonly after?: string;
   /** When it was decided, RFC 3339. */
   readonly since: string;
   /** Tries that failed so far. */
@@ -51,6 +55,8 @@ export interface FetchEffect extends Pending {
 export interface AnswerEffect extends Pending {
   readonly kind: "answer";
   readonly dispatch: string;
+  /** The run as it was when it ended or blocked. */
+  readonly run: Omit<Run, "prompt">;
 }
 /** List our recent runs, to answer a command that names none. */
 export interface ListEffect extends Pending {

@@ -1,5 +1,4 @@
-import type { Person, Scope } from "./event.ts";
-import { platformOf } from "./event.ts";
+import { type Person, platformOf, type Scope } from "./event.ts";
 
 /** Defaults of a dispatch; a flag of the command wins over them. */
 export interface DispatchDefaults {
@@ -31,3 +30,55 @@ export interface Rules {
   /** A retryable refusal is retried for so long, then told. */
   readonly retryForMs: number;
 }
+
+export type Verdict =
+  | { readonly kind: "yes" }
+  /** The platform must first be asked what the person may do. */
+  | { readonly kind: "ask" }
+  | { readonly kind: "no"; readonly reason: string }
+  /** Not a person: neither obeyed nor answered, so that two bots never talk to each other. */
+  | { readonly kind: "bot" };
+
+/** Who may dispatch, steer and cancel (promise 8). */
+export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
+  if (by.bot) return { kind: "bot" };
+  const allow = rules.allow[by.platform];
+  if (allow?.people && !allow.people.some((id) => sameId(id, by.id))) {
+    return { kind: "no", reason: "you are not on the list of people who may use this bot" };
+  }
+  if (allow?.scopes && !allow.scopes.some((listed) => namesOf(scope).includes(listed.toLowerCase()))) {
+    return { kind: "no", reason: "this bot is not to be used here" };
+  }
+  switch (by.permission) {
+    case undefined:
+    case "write":
+      return { kind: "yes" };
+    case "unknown":
+      return { kind: "ask" };
+    case "read":
+    case "none":
+      return { kind: "no", reason: "that takes write access to this repository" };
+    default:
+      return by.permission satisfies never;
+  }
+}
+
+const sameId = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+
+/** How a configuration may name the scope: whole, or as the platform and the last part. */
+function namesOf(scope: Scope): readonly string[] {
+  const whole = scope.toLowerCase();
+  return [whole, `${platformOf(whole)}:${whole.slice(whole.lastIndexOf(":") + 1)}`];
+}
+
+/** The defaults of a dispatch in that scope, by that label if there is one; the more special wins. */
+export function defaultsFor(rules: Rules, scope: Scope, label: string | null): DispatchDefaults {
+  const names = namesOf(scope);
+  const ofScope = Object.entries(rules.scopes).find(([name]) => names.includes(name.toLowerCase()))?.[1];
+  const ofLabel = label === null ? undefined : labelDefaults(rules, label);
+  return { ...rules.defaults, ...ofScope, ...ofLabel };
+}
+
+/** undefined: the label does not dispatch. */
+export const labelDefaults = (rules: Rules, label: string): DispatchDefaults | undefined =>
+  Object.entries(rules.labels).find(([name]) => sameId(name, label))?.[1];

@@ -7,6 +7,7 @@ import {
   type Ref,
   runRef,
   type Scope,
+  type Subject,
 } from "./event.ts";
 import type { CreateRequest, Run } from "./run.ts";
 
@@ -20,6 +21,12 @@ export interface RunRecord {
   readonly by: Person;
   /** What the person asked for, as people are shown it. */
   readonly asked: string;
+  /** What the agent is asked in our words or theirs; `subject` and what is read of the place follow it. */
+  readonly words: string;
+  readonly subject: Subject | null;
+  /** A private way to whoever asked, if the platform gave one. */
+  readonly answerVia?: string;
+  /** What is sent, its prompt still without the reference line. */
   readonly request: CreateRequest | null;
   readonly factory?: string;
   /** When it was asked for, RFC 3339. */
@@ -30,6 +37,10 @@ export interface RunRecord {
   readonly run: Omit<Run, "prompt"> | null;
   /** The end or the BLOCKED that was told last, with the run's `updated_at` then. */
   readonly told: { readonly state: string; readonly updatedAt: string } | null;
+  /** A follow-up was taken since: the same state with a later `updated_at` is told again. */
+  readonly reopened: boolean;
+  /** Why it has to wait, as people are shown it. */
+  readonly delay: string | null;
   readonly cancelling: boolean;
   /** Why there will never be a run. */
   readonly failed: string | null;
@@ -45,6 +56,8 @@ export interface Thread {
   readonly scope: Scope;
   readonly places: readonly Place[];
   readonly runs: readonly RunRecord[];
+  /** How many effects were ever decided: makes their ids unique. */
+  readonly decided: number;
   /** Effects still to perform, in the order they were decided. */
   readonly effects: readonly Effect[];
   /** Events that wait, in order, until it is known what their author may do. */

@@ -1,0 +1,183 @@
+/** What the outcome of an effect means. */
+
+import { attachedRun, listed, notTaken } from "./decide-command.ts";
+import { permissionKnown, permissionUnknown } from "./decide-person.ts";
+import { followUpLost, runChanged, runCreated, runNotStarted, tellEnd } from "./decide-run.ts";
+import { addContext } from "./dispatch.ts";
+import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
+import type { Done, Effect, Fault, Outcome } from "./effect.ts";
+import type { PersonEvent } from "./event.ts";
+import { givenUpView, noteView } from "./view.ts";
+
+/** Longest wait between two tries. */
+const longestWaitMs = 5 * 60_000;
+/** Reading is a courtesy to what follows it: after so many tries that goes on without. */
+const mostReadTries = 4;
+
+export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, random: number): void {
+  const effect = draft.thread.effects.find((pending) => pending.id === effectId);
+  if (effect === undefined) return;
+  if (outcome.ok) done(draft, effect, outcome);
+  else if (triedAgain(draft, effect, outcome.fault)) tryLater(draft, effect, outcome.fault, random);
+  else {
+    drop(draft, (pending) => pending.id === effect.id);
+    givenUp(draft, effect, outcome.fault);
+  }
+}
+
+/** Giving up is a decision: a refusal is final, a limit never is, the rest is tried for a day (promise 7). */
+function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
+  if (!fault.retryable) return false;
+  if (effect.kind === "answer" || effect.kind === "read") return effect.tries + 1 < mostReadTries;
+  if (fault.limited === true) return true;
+  return draft.nowMs - Date.parse(effect.since) < draft.rules.retryForMs;
+}
+
+function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
+  const tries = effect.tries + 1;
+  const backoffMs = Math.min(longestWaitMs, 1_000 * 2 ** (tries - 1)) * (0.5 + random / 2);
+  const waitMs = Math.max(backoffMs, (fault.retryAfterMs ?? 0) * (1 + random / 10));
+  replaceEffect(draft, {
+    ...effect,
+    tries,
+    notBefore: new Date(draft.nowMs + waitMs).toISOString(),
+    uncertain: effect.uncertain === true || fault.certainty === "unknown",
+  });
+  // One failure is a hiccup that nobody needs to hear of; the second one is worth a word on the card.
+  if (effect.kind === "create" && tries === 2) updateRun(draft, effect.dispatch, { delay: fault.reason });
+}
+
+function done(draft: Draft, effect: Effect, outcome: Done): void {
+  // A newer view was decided while the older one was sent: it is still to be sent.
+  const newer =
+    (effect.kind === "card" && outcome.kind === "card" && outcome.revision < effect.revision) ||
+    (effect.kind === "label" && outcome.kind === "label" && outcome.revision < effect.revision);
+  if (newer) {
+    const { notBefore: _, ...rest } = effect;
+    const sent =
+      rest.kind === "card" && outcome.kind === "card"
+        ? { ...rest, at: outcome.place, to: outcome.place, message: outcome.message }
+        : rest;
+    replaceEffect(draft, { ...sent, tries: 0, uncertain: false });
+  } else drop(draft, (pending) => pending.id === effect.id);
+
+  switch (outcome.kind) {
+    case "create": {
+      const record = effect.kind === "create" ? runOf(draft, effect.dispatch) : undefined;
+      if (record) runCreated(draft, record, outcome.runId, outcome.state);
+      return;
+    }
+    case "follow-up":
+      if (effect.kind === "follow-up") {
+        updateRun(draft, effect.dispatch, { reopened: true, open: true });
+        const { place, message } = effect.from;
+        if (message !== undefined)
+          add(draft, effect.id, { kind: "react", at: place, message, reaction: "taken" });
+      }
+      return;
+    case "fetch":
+      if (effect.kind === "fetch") attachedRun(draft, effect, outcome.run);
+      return;
+    case "answer":
+      if (effect.kind === "answer") tellEnd(draft, effect.dispatch, effect.run, outcome.text);
+      return;
+    case "list":
+      if (effect.kind === "list") listed(draft, effect.asked, outcome.runs);
+      return;
+    case "card":
+      if (effect.kind === "card") {
+        const record = runOf(draft, effect.dispatch);
+        if (!draft.thread.places.includes(outcome.place))
+          draft.thread.places = [...draft.thread.places, outcome.place];
+        if (record)
+          updateRun(draft, effect.dispatch, { cards: { ...record.cards, [outcome.place]: outcome.message } });
+        // The effect may have waited in the scope's lane with others that meant the place it made.
+        releaseAfter(draft, effect.id, newer);
+      }
+      return;
+    case "read":
+      if (effect.kind === "read") addContext(draft, effect.dispatch, outcome.messages, outcome.omitted);
+      return;
+    case "permission":
+      if (effect.kind === "permission") permissionKnown(draft, effect.person, outcome.permission);
+      return;
+    case "hand-over":
+      if (effect.kind === "hand-over" && !outcome.taken) notTaken(draft, effect.event);
+      return;
+    case "cancel":
+    case "reply":
+    case "tell":
+    case "react":
+    case "label":
+      return;
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** A posted card releases what waited for it, even if a newer view of it is still to be sent. */
+function releaseAfter(draft: Draft, id: string, stillPending: boolean): void {
+  if (!stillPending) return;
+  draft.thread.effects = draft.thread.effects.map((effect) => {
+    if (effect.after !== id) return effect;
+    const { after: _, ...free } = effect;
+    return free;
+  });
+}
+
+/** The effect, already taken out, will not happen: whoever counts on it hears of it (promise 5). */
+function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
+  const { reason, link } = fault;
+  const fail = (event: PersonEvent, what: string): void =>
+    tell(draft, event, givenUpView(what, reason, link));
+  switch (effect.kind) {
+    case "create": {
+      const record = runOf(draft, effect.dispatch);
+      if (record) runNotStarted(draft, record, reason, link);
+      return;
+    }
+    case "follow-up":
+      followUpLost(draft, effect, reason, link);
+      return;
+    case "cancel":
+      updateRun(draft, effect.dispatch, { cancelling: false });
+      fail(effect.asked, "The run could not be cancelled");
+      return;
+    case "fetch":
+      fail(effect.asked, "The run could not be read");
+      return;
+    case "list":
+      fail(effect.asked, "The runs could not be listed");
+      return;
+    case "answer":
+      tellEnd(draft, effect.dispatch, effect.run, undefined);
+      return;
+    case "card": {
+      const record = runOf(draft, effect.dispatch);
+      if (record === undefined) return;
+      const placed = draft.thread.places.includes(effect.at);
+      // Without a card the run would have no place to be told in: none is made.
+      if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
+      else if (!placed && record.request === null)
+        updateRun(draft, effect.dispatch, { failed: reason, open: false });
+      return;
+    }
+    case "read":
+      addContext(draft, effect.dispatch, [], 1);
+      return;
+    case "permission":
+      permissionUnknown(draft, effect.person, reason);
+      return;
+    case "hand-over":
+      tell(draft, effect.event, noteView(`That didn't work: ${reason}`, "bad"));
+      return;
+    case "reply":
+    case "tell":
+    case "react":
+    case "label":
+      // The place itself refuses us; there is nowhere left to say so but the log, where the engine does.
+      return;
+    default:
+      return effect satisfies never;
+  }
+}

@@ -1,0 +1,186 @@
+/** What people do: whether it concerns us, whether they may, and what it means. */
+import { parseCommand, parseMention } from "./command.ts";
+import { applyCommand, cancelRun, retryRun } from "./decide-command.ts";
+import { dispatch } from "./dispatch.ts";
+import { add, type Draft, once, replaceEffect, runOf, see, tell } from "./draft.ts";
+import type { ButtonEvent, LabelEvent, Permission, Person, PersonEvent, ReplyEvent } from "./event.ts";
+import { labelDefaults, type Rules, verdict } from "./policy.ts";
+import { followUpOf } from "./prompt.ts";
+import type { RunRecord, Thread } from "./thread.ts";
+import { noteView, notPassedOnView, problemView, refusedView } from "./view.ts";
+
+export type Concern = "ours" | "not-ours" | "again";
+
+/** Whether the event asks anything of us. Most of what is said where people talk does not. */
+export function concern(thread: Thread | null, event: PersonEvent, rules: Rules): Concern {
+  if (event.by.bot) return "not-ours";
+  switch (event.kind) {
+    case "command":
+      return "ours";
+    case "label":
+      return labelDefaults(rules, event.label) === undefined ? "not-ours" : "ours";
+    case "button":
+      // The card was posted, but where it stands is not written down yet.
+      return thread === null ? "again" : "ours";
+    case "reply": {
+      if (/^\s*!aside\b/i.test(event.text)) return "not-ours";
+      if (event.mention) return "ours";
+      if (thread === null) return event.underOurs ? "again" : "not-ours";
+      if (thread.muted || rules.replies === "mention") return "not-ours";
+      return thread.runs.length > 0 || thread.waiting.length > 0 ? "ours" : "not-ours";
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Takes the event in, once. It waits, in order, while it is unknown what somebody may do. */
+export function takeIn(draft: Draft, event: PersonEvent): void {
+  see(draft, event);
+  if (draft.thread.waiting.length === 0 && verdict(draft.rules, event.by, event.scope).kind !== "ask") {
+    return apply(draft, event);
+  }
+  draft.thread.waiting = [...draft.thread.waiting, event];
+  askPermission(draft, event);
+}
+
+function askPermission(draft: Draft, event: PersonEvent): void {
+  if (verdict(draft.rules, event.by, event.scope).kind !== "ask" || event.place === null) return;
+  const asked = draft.thread.effects.some(
+    (effect) => effect.kind === "permission" && effect.person.id === event.by.id,
+  );
+  if (!asked) add(draft, event.id, { kind: "permission", at: event.place, person: event.by });
+}
+
+export function permissionKnown(draft: Draft, person: Person, permission: Permission): void {
+  draft.thread.waiting = draft.thread.waiting.map((event) =>
+    event.by.id === person.id ? { ...event, by: { ...event.by, permission } } : event,
+  );
+  drain(draft);
+}
+
+/** The platform would not say: nothing that needs the permission happens, and its author hears why. */
+export function permissionUnknown(draft: Draft, person: Person, reason: string): void {
+  const theirs = draft.thread.waiting.filter((event) => event.by.id === person.id);
+  draft.thread.waiting = draft.thread.waiting.filter((event) => event.by.id !== person.id);
+  const [first] = theirs;
+  if (first !== undefined) {
+    tell(
+      draft,
+      first,
+      noteView(`I could not find out what you may do here, so I did nothing: ${reason}`, "bad"),
+    );
+  }
+  drain(draft);
+}
+
+function drain(draft: Draft): void {
+  for (;;) {
+    const [next, ...rest] = draft.thread.waiting;
+    if (next === undefined || verdict(draft.rules, next.by, next.scope).kind === "ask") return;
+    draft.thread.waiting = rest;
+    apply(draft, next);
+  }
+}
+
+function apply(draft: Draft, event: PersonEvent): void {
+  const allowed = verdict(draft.rules, event.by, event.scope);
+  if (allowed.kind === "no") return refuse(draft, event, allowed.reason);
+  if (allowed.kind !== "yes") return;
+  switch (event.kind) {
+    case "command": {
+      const parsed = parseCommand(event.text);
+      return parsed.ok
+        ? applyCommand(draft, event, parsed.command)
+        : tell(draft, event, problemView(parsed.problem));
+    }
+    case "reply":
+      return applyReply(draft, event);
+    case "button":
+      return applyButton(draft, event);
+    case "label":
+      return applyLabel(draft, event);
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Told privately each time; where it can't be private, once, so that nobody can make us talk all day. */
+function refuse(draft: Draft, event: PersonEvent, reason: string): void {
+  const said = event.kind === "reply" && !event.mention;
+  const secret = "answerVia" in event && event.answerVia !== undefined;
+  if (!secret && !once(draft, `refused ${event.by.id}`)) return;
+  tell(draft, event, said ? notPassedOnView(reason) : refusedView(reason));
+}
+
+function applyReply(draft: Draft, event: ReplyEvent): void {
+  const latest = draft.thread.runs.at(-1);
+  if (event.mention) {
+    const parsed = parseMention(event.text);
+    if (parsed !== null) {
+      return parsed.ok
+        ? applyCommand(draft, event, parsed.command)
+        : tell(draft, event, problemView(parsed.problem));
+    }
+    if (latest === undefined || latest.failed !== null) {
+      return applyCommand(draft, event, { kind: "run", prompt: event.text.trim(), flags: {} });
+    }
+  }
+  if (latest === undefined) return;
+  if (latest.failed !== null) {
+    if (once(draft, `no run ${latest.dispatch}`)) {
+      tell(
+        draft,
+        event,
+        noteView("No run is here that this could be passed on to. `retry` asks for it again."),
+      );
+    }
+    return;
+  }
+  if (event.text.trim() !== "") followUp(draft, event, latest);
+}
+
+function followUp(draft: Draft, event: ReplyEvent, record: RunRecord): void {
+  const { place, message, by } = event;
+  const id = add(draft, event.id, {
+    kind: "follow-up",
+    dispatch: record.dispatch,
+    message: event.text,
+    from: { place, message, by },
+  });
+  const effect = draft.thread.effects.find((pending) => pending.id === id);
+  if (effect?.kind === "follow-up") {
+    replaceEffect(draft, { ...effect, message: followUpOf(event.text, by, id) });
+  }
+}
+
+function applyButton(draft: Draft, event: ButtonEvent): void {
+  const record = runOf(draft, event.dispatch);
+  if (record === undefined) return tell(draft, event, noteView("That card is out of date."));
+  switch (event.action) {
+    case "cancel":
+      return cancelRun(draft, event, record);
+    case "retry":
+      return retryRun(draft, event, record);
+    default:
+      return event.action satisfies never;
+  }
+}
+
+function applyLabel(draft: Draft, event: LabelEvent): void {
+  if (draft.thread.runs.some((record) => record.open)) {
+    return tell(
+      draft,
+      event,
+      noteView("A run is already at work here. Comment to steer it, or `/agent cancel` it."),
+    );
+  }
+  dispatch(draft, event, {
+    words: "Resolve the issue that is quoted below.",
+    asked: event.subject.title,
+    flags: {},
+    label: event.label,
+    subject: event.subject,
+    withContext: true,
+  });
+}

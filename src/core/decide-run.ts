@@ -1,0 +1,135 @@
+/** What a run's change means: its record, its cards, and the telling of its end. */
+import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
+import type { FollowUpEffect } from "./effect.ts";
+import { isEnded, type Run } from "./run.ts";
+import type { RunRecord } from "./thread.ts";
+import { endView, givenUpView, notStartedView } from "./view.ts";
+
+/** `updated_at` of a run of which only the creation is known: older than any the API tells. */
+const neverUpdated = "1970-01-01T00:00:00.000Z";
+
+/** The API made the run. */
+export function runCreated(draft: Draft, record: RunRecord, runId: string, state: string): void {
+  updateRun(draft, record.dispatch, {
+    runId,
+    delay: null,
+    run: {
+      run_id: runId,
+      title: record.request?.title ?? record.asked,
+      // Lists may leave a run out for a while; until one shows it, this is all we know.
+      state: isEnded(state) ? "QUEUED" : state,
+      created_at: record.since,
+      updated_at: neverUpdated,
+    },
+  });
+}
+
+/** There will never be a run. Whatever waited for it is told so. */
+export function runNotStarted(
+  draft: Draft,
+  record: RunRecord,
+  reason: string,
+  link: string | undefined,
+): void {
+  const waiting = drop(
+    draft,
+    (effect) =>
+      (effect.kind === "create" ||
+        effect.kind === "follow-up" ||
+        effect.kind === "cancel" ||
+        effect.kind === "read") &&
+      effect.dispatch === record.dispatch,
+  );
+  updateRun(draft, record.dispatch, { failed: reason, open: false, delay: null, cancelling: false });
+  const view = notStartedView(record.by, reason, link);
+  const places = placesOf(draft, record);
+  for (const place of places) add(draft, record.dispatch, { kind: "reply", at: place, view });
+  if (places.length === 0) {
+    add(draft, record.dispatch, {
+      kind: "tell",
+      at: draft.thread.scope,
+      person: record.by,
+      view,
+      ...(record.answerVia === undefined ? {} : { answerVia: record.answerVia }),
+    });
+  }
+  for (const effect of waiting) {
+    if (effect.kind === "follow-up") followUpLost(draft, effect, "the run could not be started", undefined);
+  }
+}
+
+export function followUpLost(
+  draft: Draft,
+  effect: FollowUpEffect,
+  reason: string,
+  link: string | undefined,
+): void {
+  const { place, message, by } = effect.from;
+  if (message !== undefined) {
+    add(draft, effect.id, { kind: "react", at: place, message, reaction: "refused" });
+  }
+  const view = givenUpView("Your message did not reach the agent", reason, link);
+  add(draft, effect.id, { kind: "tell", at: place, person: by, view });
+}
+
+/** Everywhere people follow this run. */
+const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
+  const own = Object.keys(record.cards);
+  return own.length > 0 ? own : draft.thread.places;
+};
+
+/**
+ * Takes in what the API says of a run. An older word than the last is passed over. An end or a BLOCKED is
+ * told if it wasn't, or if a follow-up was taken since and the run has moved on.
+ */
+export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
+  if (record.run !== null && Date.parse(run.updated_at) < Date.parse(record.run.updated_at)) return;
+  const { prompt: _, ...known } = run;
+  const common: Partial<RunRecord> = {
+    run: known,
+    runId: run.run_id,
+    name: run.agent_config?.name ?? record.name,
+    delay: null,
+  };
+  const ended = isEnded(run.state);
+  if (!ended && run.state !== "BLOCKED") {
+    updateRun(draft, record.dispatch, { ...common, told: null, reopened: false, open: true });
+    return;
+  }
+  const { told } = record;
+  const moved = told !== null && record.reopened && Date.parse(run.updated_at) > Date.parse(told.updatedAt);
+  if (told !== null && told.state === run.state && !moved) {
+    updateRun(draft, record.dispatch, common);
+    return;
+  }
+  updateRun(draft, record.dispatch, {
+    ...common,
+    told: { state: run.state, updatedAt: run.updated_at },
+    reopened: false,
+    open: !ended,
+    cancelling: ended ? false : record.cancelling,
+  });
+  // An attached run can have ended before its card gave it a place.
+  const card = draft.thread.effects.find(
+    (effect) => effect.kind === "card" && effect.dispatch === record.dispatch && effect.message === undefined,
+  );
+  add(draft, record.dispatch, {
+    kind: "answer",
+    dispatch: record.dispatch,
+    run: known,
+    ...(card === undefined ? {} : { after: card.id }),
+  });
+}
+
+/** Tells the end in each place. `answer` as in `endView`. */
+export function tellEnd(
+  draft: Draft,
+  dispatch: string,
+  run: Omit<Run, "prompt">,
+  answer: string | null | undefined,
+): void {
+  const record = runOf(draft, dispatch);
+  if (record === undefined) return;
+  const view = endView(record, run, answer);
+  for (const place of placesOf(draft, record)) add(draft, dispatch, { kind: "reply", at: place, view });
+}

@@ -1,0 +1,188 @@
+/** Asking for a run: the record, the card, the request, and the same again for a retry. */
+import type { RunFlags } from "./command.ts";
+import { shorten } from "./command.ts";
+import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
+import type { ContextMessage } from "./effect.ts";
+import type { PersonEvent, Subject } from "./event.ts";
+import { type DispatchDefaults, defaultsFor } from "./policy.ts";
+import { promptOf, withReference } from "./prompt.ts";
+import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "./run.ts";
+import type { RunRecord } from "./thread.ts";
+import { problemView } from "./view.ts";
+
+export interface Asked {
+  /** What the agent is asked. */
+  readonly words: string;
+  /** What people are shown as asked for, if it isn't the words. */
+  readonly asked?: string;
+  readonly flags: RunFlags;
+  readonly label: string | null;
+  readonly subject: Subject | null;
+  /** Whether earlier messages of the place belong to the prompt. */
+  readonly withContext: boolean;
+}
+
+/** One event makes at most one run: its id is the dispatch's. */
+export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void {
+  if (runOf(draft, event.id) !== undefined) return;
+  const { flags } = wanted;
+  const defaults = defaultsFor(draft.rules, event.scope, wanted.label);
+  const mcp = mcpServers(draft, flags.mcp ?? defaults.mcp ?? []);
+  if (typeof mcp === "string") {
+    tell(draft, event, problemView(mcp));
+    return;
+  }
+  const config = configOf(draft, flags, defaults, mcp);
+  const skill = flags.skill ?? defaults.skill;
+  const factory = flags.factory ?? defaults.factory;
+  const asked = wanted.asked ?? (wanted.words === "" ? `Skill ${skill}` : wanted.words);
+  const title = flags.title ?? wanted.subject?.title ?? asked;
+  const request: CreateRequest = {
+    prompt: promptOf(wanted.words, { subject: wanted.subject, messages: [], omitted: 0 }),
+    title: shorten(title, 120) || "Agent run",
+    config,
+    ...(skill === undefined ? {} : { skill }),
+    metadata: { [dispatchKey]: event.id, [scopeKey]: event.scope },
+  };
+  const answerVia = "answerVia" in event ? event.answerVia : undefined;
+  const record: RunRecord = {
+    dispatch: event.id,
+    runId: null,
+    // A factory decides for itself under which config name its runs go.
+    name: factory === undefined ? config.name : null,
+    by: event.by,
+    words: wanted.words,
+    asked,
+    subject: wanted.subject,
+    request,
+    ...(factory === undefined ? {} : { factory }),
+    ...(answerVia === undefined ? {} : { answerVia }),
+    since: draft.now,
+    open: true,
+    run: null,
+    told: null,
+    reopened: false,
+    cancelling: false,
+    failed: null,
+    delay: null,
+    cards: event.place === null ? {} : { [event.place]: null },
+  };
+  const until = wanted.withContext ? { until: event.at, ...messageOf(event) } : null;
+  begin(draft, record, until);
+}
+
+const messageOf = (event: PersonEvent): { except?: string } =>
+  "message" in event && event.message !== undefined ? { except: event.message } : {};
+
+/** Adds the record and what makes it a run. Without a place the card comes first, and gives it one. */
+function begin(draft: Draft, record: RunRecord, context: { until: string; except?: string } | null): void {
+  if (record.request === null) return;
+  draft.thread.runs = [...draft.thread.runs, record];
+  const place = Object.keys(record.cards)[0];
+  let after: string | undefined;
+  if (place === undefined) after = postCard(draft, record, draft.thread.scope);
+  else {
+    postCard(draft, record, place);
+    if (context !== null) {
+      after = add(draft, record.dispatch, { kind: "read", at: place, dispatch: record.dispatch, ...context });
+    }
+    setLabels(draft, record);
+  }
+  const prompt = withReference(record.request.prompt, record.dispatch);
+  add(draft, record.dispatch, {
+    kind: "create",
+    dispatch: record.dispatch,
+    request: { ...record.request, prompt },
+    ...(record.factory === undefined ? {} : { factory: record.factory }),
+    ...(after === undefined ? {} : { after }),
+  });
+}
+
+/** Puts what was read of the place into the request, before it is sent. */
+export function addContext(
+  draft: Draft,
+  dispatchId: string,
+  messages: readonly ContextMessage[],
+  omitted: number,
+): void {
+  const record = runOf(draft, dispatchId);
+  if (!record?.request) return;
+  const prompt = promptOf(record.words, { subject: record.subject, messages, omitted });
+  updateRun(draft, dispatchId, { request: { ...record.request, prompt } });
+  draft.thread.effects = draft.thread.effects.map((effect) =>
+    effect.kind === "create" && effect.dispatch === dispatchId
+      ? { ...effect, request: { ...effect.request, prompt: withReference(prompt, dispatchId) } }
+      : effect,
+  );
+}
+
+export type Retried = "started" | "unfinished" | "attached" | "already";
+
+/**
+ * Asks for the run again. The new dispatch is named after the old one, so that a button pressed twice makes
+ * one run (lessons.md, "Duplicate runs").
+ */
+export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retried {
+  if (record.request === null) return "attached";
+  const [first, count] = record.dispatch.split("#retry-");
+  const again = `${first}#retry-${Number(count ?? 0) + 1}`;
+  if (runOf(draft, again) !== undefined) return "already";
+  if (record.failed === null && (record.run === null || !isEnded(record.run.state) || record.reopened)) {
+    return "unfinished";
+  }
+  const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };
+  const place = event.place ?? draft.thread.places[0];
+  begin(
+    draft,
+    {
+      ...record,
+      dispatch: again,
+      runId: null,
+      by: event.by,
+      request,
+      since: draft.now,
+      open: true,
+      run: null,
+      told: null,
+      reopened: false,
+      cancelling: false,
+      failed: null,
+      delay: null,
+      cards: place === undefined ? {} : { [place]: null },
+    },
+    null,
+  );
+  return "started";
+}
+
+function configOf(
+  draft: Draft,
+  flags: RunFlags,
+  defaults: DispatchDefaults,
+  mcp: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+): RunConfig {
+  const model = flags.model ?? defaults.model;
+  const environment = flags.env ?? defaults.environment;
+  return {
+    name: flags.name ?? draft.rules.runName,
+    ...(model === undefined ? {} : { model_id: model }),
+    ...(environment === undefined ? {} : { environment_id: environment }),
+    ...(defaults.basePrompt === undefined ? {} : { base_prompt: defaults.basePrompt }),
+    ...(Object.keys(mcp).length === 0 ? {} : { mcp_servers: mcp }),
+  };
+}
+
+/** The named servers, or a sentence about the first name that the configuration doesn't know. */
+function mcpServers(
+  draft: Draft,
+  names: readonly string[],
+): Readonly<Record<string, Readonly<Record<string, unknown>>>> | string {
+  const known = draft.rules.mcpServers;
+  const missing = names.find((name) => !Object.hasOwn(known, name));
+  if (missing !== undefined) {
+    const list = Object.keys(known).map((name) => `\`${name}\``);
+    const hint = list.length === 0 ? "None is set up in the config file." : `Set up are ${list.join(", ")}.`;
+    return `I don't know the MCP server \`${shorten(missing, 40)}\`. ${hint}`;
+  }
+  return Object.fromEntries(names.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
+}
