@@ -1,0 +1,153 @@
+import { join } from "node:path";
+import {
+  type Environment,
+  type Given,
+  isLoopback,
+  type Name,
+  readEnvironment,
+} from "./config-environment.ts";
+import { type FileRules, readConfigFile } from "./config-file.ts";
+import { type GitHubConfig, type ReadFile, readGitHub } from "./config-github.ts";
+import { misspelled } from "./config-names.ts";
+import { readSlack, type SlackConfig } from "./config-slack.ts";
+import type { Rules } from "./core/policy.ts";
+
+export interface Config {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** How the world reaches the bot, without a slash at its end; null: at the address where it listens. */
+  readonly publicUrl: string | null;
+  readonly dataDir: string;
+  readonly api: ApiConfig;
+  readonly slack: SlackConfig | null;
+  readonly github: GitHubConfig | null;
+  readonly pollIntervalMs: number;
+  readonly logLevel: Environment["LOG_LEVEL"];
+  readonly rules: Rules;
+}
+
+export type ApiConfig =
+  /** `baseUrl` ends in `/api/v1`. */
+  | { readonly kind: "remote"; readonly baseUrl: string; readonly apiKey: string }
+  | {
+      readonly kind: "embedded";
+      /** null: none was chosen. */
+      readonly command: string | null;
+      readonly workDir: string;
+      readonly maxRuns: number;
+      readonly timeoutMs: number;
+    };
+
+/** `problems` keep the bot from starting, `warnings` don't; each is a sentence for people, without secrets. */
+export type Reading =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[]; readonly warnings: readonly string[] };
+
+const defaultFile = "agent-runs-bot.yaml";
+
+/** Reads the whole configuration and tells everything that is wrong with it at once. */
+export function readConfig(env: Given, readFile: ReadFile): Reading {
+  const { values, isSet, problems } = readEnvironment(env);
+  const warnings = misspelled(env);
+  const ambient = env.GITHUB_ACTIONS === "true" || env.CODESPACES === "true";
+  const slack = readSlack(values, isSet, problems);
+  const github = readGitHub(values, isSet, ambient, readFile, problems);
+  const api = readApi(values, isSet, problems, warnings);
+  const rules = readRules(values.CONFIG_FILE, readFile, problems);
+  if (slack === null && github === null && problems.length === 0 && !isLoopback(values.HOST)) {
+    problems.push(
+      "HOST lets the whole network in, but the sandbox has no login: set up Slack or GitHub, or set HOST to 127.0.0.1.",
+    );
+  }
+  if (problems.length > 0 || api === null || rules === null) return { ok: false, problems, warnings };
+  const config = {
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: values.PUBLIC_URL ?? null,
+    dataDir: values.DATA_DIR,
+    api,
+    slack,
+    github,
+    pollIntervalMs: Math.round(values.POLL_INTERVAL * 1000),
+    logLevel: values.LOG_LEVEL,
+    rules: { ...rules, runName: values.AGENT_RUN_NAME },
+  };
+  return { ok: true, config, warnings };
+}
+
+function readApi(
+  values: Environment,
+  isSet: (name: Name) => boolean,
+  problems: string[],
+  warnings: string[],
+): ApiConfig | null {
+  const { AGENT_API_BASE_URL: baseUrl, AGENT_API_KEY: apiKey } = values;
+  if (isSet("AGENT_API_KEY") && !isSet("AGENT_API_BASE_URL")) {
+    problems.push("AGENT_API_BASE_URL is missing: the URL of the Agent Runs API that AGENT_API_KEY is for.");
+  }
+  if (isSet("AGENT_API_BASE_URL") && !isSet("AGENT_API_KEY")) {
+    problems.push(
+      "AGENT_API_KEY is missing: make one in the settings of your Agent Runs service, or unset AGENT_API_BASE_URL to run agents on this machine.",
+    );
+  }
+  if (isSet("AGENT_API_BASE_URL") || isSet("AGENT_API_KEY")) {
+    const idle: Name[] = ["AGENT_COMMAND", "AGENT_WORK_DIR", "AGENT_MAX_RUNS", "AGENT_TIMEOUT"];
+    for (const name of idle.filter(isSet)) warnings.push(`${name} has no effect while AGENT_API_KEY is set.`);
+    return baseUrl === undefined || apiKey === undefined ? null : { kind: "remote", baseUrl, apiKey };
+  }
+  return {
+    kind: "embedded",
+    command: values.AGENT_COMMAND ?? null,
+    workDir: values.AGENT_WORK_DIR ?? join(values.DATA_DIR, "work"),
+    maxRuns: values.AGENT_MAX_RUNS,
+    timeoutMs: values.AGENT_TIMEOUT * 1000,
+  };
+}
+
+function readRules(chosen: string | undefined, readFile: ReadFile, problems: string[]): FileRules | null {
+  const path = chosen ?? defaultFile;
+  let content: string | null;
+  try {
+    content = readFile(path);
+  } catch {
+    problems.push(`CONFIG_FILE can't be read: check that ${path} is a file and who may read it.`);
+    return null;
+  }
+  if (content === null && chosen !== undefined) {
+    problems.push(`CONFIG_FILE names ${path}, which does not exist: correct the path, or unset it.`);
+    return null;
+  }
+  const read = readConfigFile(path, content);
+  if (read.ok) return read.rules;
+  problems.push(...read.problems);
+  return null;
+}
+
+/** Every secret of the configuration, so that the log can keep them out whatever happens. */
+export function secretsOf({ api, slack, github, rules }: Config): string[] {
+  const secrets = [...leaves(rules.mcpServers, false)];
+  if (api.kind === "remote") secrets.push(api.apiKey);
+  if (slack !== null) {
+    secrets.push(slack.botToken);
+    secrets.push(slack.receive.kind === "http" ? slack.receive.signingSecret : slack.receive.appToken);
+  }
+  if (github !== null) {
+    const { credentials } = github;
+    secrets.push(
+      github.webhookSecret,
+      credentials.kind === "token" ? credentials.token : credentials.privateKey,
+    );
+  }
+  // Shorter values are hardly secrets, and would tear ordinary words out of the log.
+  return secrets.filter((secret) => secret.length >= 8);
+}
+
+/** Values that MCP servers are sent as headers or given as environment. */
+function leaves(value: unknown, secret: boolean): string[] {
+  if (typeof value === "string") return secret ? [value] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    leaves(inner, secret || key === "headers" || key === "env"),
+  );
+}
