@@ -1,0 +1,90 @@
+/** Who a request comes from: a personal access token, the App itself (JWT), or one of its installations. */
+import { createVerify, randomUUID } from "node:crypto";
+import type { User } from "./snapshot.ts";
+import type { World } from "./world.ts";
+
+/** GitHub's installation tokens live for an hour. */
+const installationTokenMs = 60 * 60 * 1000;
+
+export interface AppSettings {
+  readonly id: number;
+  readonly slug: string;
+  /** PEM; JWTs are verified with it. */
+  readonly publicKey: string;
+}
+
+export type Caller =
+  | { readonly kind: "user"; readonly user: User }
+  | { readonly kind: "installation"; readonly user: User; readonly installation: number }
+  | { readonly kind: "app" };
+
+export interface AccessOptions {
+  readonly world: World;
+  readonly token: string;
+  readonly app: AppSettings | undefined;
+  readonly now: () => number;
+}
+
+function claimsOf(segment: string): { iss?: unknown; exp?: unknown } {
+  const claims: unknown = JSON.parse(Buffer.from(segment, "base64url").toString());
+  return typeof claims === "object" && claims !== null ? claims : {};
+}
+
+/** True if the App's key signed the JWT, it names the App, and has not expired. */
+function isAppJwt(jwt: string, app: AppSettings, nowMs: number): boolean {
+  const [header, payload, signature] = jwt.split(".");
+  if (header === undefined || payload === undefined || signature === undefined) return false;
+  const verifier = createVerify("RSA-SHA256").update(`${header}.${payload}`);
+  if (!verifier.verify(app.publicKey, signature, "base64url")) return false;
+  const { iss, exp } = claimsOf(payload);
+  return String(iss) === String(app.id) && typeof exp === "number" && exp * 1000 > nowMs;
+}
+
+export function createAccess({ world, token, app, now }: AccessOptions) {
+  const minted = new Map<string, { installation: number; expiresAtMs: number }>();
+  const botUser = (): User => {
+    const login = `${app?.slug}[bot]`;
+    const known = world.findUser(login);
+    if (known !== undefined) return known;
+    world.state.lastId += 1;
+    const user: User = { login, id: world.state.lastId, type: "Bot" };
+    world.state.users.push(user);
+    return user;
+  };
+
+  return {
+    app,
+
+    /** null: GitHub would answer 401. */
+    callerOf(authorization: string | null): Caller | null {
+      const [scheme = "", secret = ""] = (authorization ?? "").split(" ");
+      if (!["token", "bearer"].includes(scheme.toLowerCase())) return null;
+      if (secret === token) {
+        const user = world.findUser(world.state.bot);
+        return user === undefined ? null : { kind: "user", user };
+      }
+      const grant = minted.get(secret);
+      if (grant !== undefined) {
+        if (grant.expiresAtMs <= now()) return null;
+        return { kind: "installation", user: botUser(), installation: grant.installation };
+      }
+      return app !== undefined && isAppJwt(secret, app, now()) ? { kind: "app" } : null;
+    },
+
+    /** The App is installed at every owner, under the number of the owner's first repository. */
+    installationOf: (owner: string): number | undefined =>
+      world.state.repos.find((repo) => repo.owner.toLowerCase() === owner.toLowerCase())?.id,
+
+    mint(installation: number): { token: string; expires_at: string } {
+      const secret = `ghs_${randomUUID().replaceAll("-", "")}`;
+      const expiresAtMs = now() + installationTokenMs;
+      minted.set(secret, { installation, expiresAtMs });
+      return { token: secret, expires_at: new Date(expiresAtMs).toISOString() };
+    },
+
+    /** Every installation token stops working at once, as when the App is reinstalled. */
+    revokeAll: (): void => minted.clear(),
+  };
+}
+
+export type Access = ReturnType<typeof createAccess>;

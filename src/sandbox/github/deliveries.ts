@@ -1,0 +1,121 @@
+/** Webhooks as GitHub sends them: signed, with a GUID, and never retried by themselves. */
+import { createHmac, randomUUID } from "node:crypto";
+
+/** GitHub gives a receiver ten seconds. */
+const answerWithinMs = 10_000;
+
+export interface Delivery {
+  readonly guid: string;
+  readonly event: string;
+  readonly action: string | null;
+  /** The receiver's HTTP status; null if there was no answer. */
+  readonly status: number | null;
+  /** RFC 3339. */
+  readonly at: string;
+  readonly redelivery: boolean;
+}
+
+/** A request that GitHub itself may not have sent: every part can be forged. */
+export interface ForgedRequest {
+  readonly payload: unknown;
+  readonly event?: string;
+  readonly guid?: string;
+  /** Signs with this secret instead of the real one. */
+  readonly secret?: string;
+  /** Sends this signature as it is; null sends none. */
+  readonly signature?: string | null;
+  readonly contentType?: string;
+}
+
+export interface DeliveryOptions {
+  readonly webhookSecret: string;
+  readonly webhookUrl: () => string;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly onChange: () => void;
+}
+
+const signatureOf = (secret: string, body: string): string =>
+  `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+
+const actionOf = (payload: object): string | null =>
+  "action" in payload && typeof payload.action === "string" ? payload.action : null;
+
+export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: DeliveryOptions) {
+  const log: Delivery[] = [];
+  const sent = new Map<string, { event: string; action: string | null; body: string }>();
+  const underWay = new Set<Promise<unknown>>();
+
+  async function post(
+    body: string,
+    headers: Record<string, string>,
+  ): Promise<{ status: number; body: string }> {
+    const answer = await fetch(webhookUrl(), {
+      method: "POST",
+      body,
+      headers: { accept: "*/*", "user-agent": "GitHub-Hookshot/5ea7f00", ...headers },
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+    return { status: answer.status, body: await answer.text() };
+  }
+
+  async function attempt(guid: string, redelivery: boolean): Promise<Delivery> {
+    const message = sent.get(guid);
+    if (message === undefined) throw new Error(`no delivery ${guid}`);
+    const at = new Date(now()).toISOString();
+    const status = await post(message.body, {
+      "content-type": "application/json",
+      "x-github-event": message.event,
+      "x-github-delivery": guid,
+      "x-github-hook-id": "1",
+      "x-hub-signature-256": signatureOf(webhookSecret, message.body),
+    }).then(
+      (answer) => answer.status,
+      () => null,
+    );
+    const delivery = { guid, event: message.event, action: message.action, status, at, redelivery };
+    log.push(delivery);
+    onChange();
+    return delivery;
+  }
+
+  function tracked<T>(work: Promise<T>): Promise<T> {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work));
+    return work;
+  }
+
+  return {
+    /** Every attempt, oldest first. */
+    log: log as readonly Delivery[],
+
+    /** Sends `payload` once; resolves with what the receiver answered, and never rejects for it. */
+    deliver(event: string, payload: object): Promise<Delivery> {
+      const guid = randomUUID();
+      sent.set(guid, { event, action: actionOf(payload), body: JSON.stringify(payload) });
+      return tracked(attempt(guid, false));
+    },
+
+    /** Sends the same bytes under the same GUID again, as GitHub's «Redeliver» does. */
+    redeliver: (guid: string): Promise<Delivery> => tracked(attempt(guid, true)),
+
+    /** Sends a request of anybody's making and gives the answer. */
+    send({ payload, event, guid, secret, signature, contentType }: ForgedRequest) {
+      const body = typeof payload === "string" ? payload : JSON.stringify(payload);
+      const written = signature === undefined ? signatureOf(secret ?? webhookSecret, body) : signature;
+      return post(body, {
+        "content-type": contentType ?? "application/json",
+        "x-github-event": event ?? "issue_comment",
+        "x-github-delivery": guid ?? randomUUID(),
+        ...(written === null ? {} : { "x-hub-signature-256": written }),
+      });
+    },
+
+    /** Resolves when nothing is on its way any more. */
+    async idle(): Promise<void> {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
+  };
+}
+
+export type Deliveries = ReturnType<typeof createDeliveries>;

@@ -1,0 +1,57 @@
+/** How GitHub writes its things in REST answers and in webhooks; only fields that somebody may look at. */
+import type { Comment, Issue, Label, Repository, User } from "./snapshot.ts";
+
+const site = "https://github.com";
+
+export const userJson = (user: User) => ({
+  login: user.login,
+  id: user.id,
+  type: user.type,
+  site_admin: false,
+  html_url: `${site}/${user.login}`,
+});
+
+export const labelJson = (label: Label) => ({
+  id: label.id,
+  name: label.name,
+  color: label.color,
+  default: false,
+  description: label.description,
+});
+
+export const repositoryJson = (repo: Repository, owner: User) => ({
+  id: repo.id,
+  name: repo.name,
+  full_name: `${repo.owner}/${repo.name}`,
+  private: repo.private,
+  owner: userJson(owner),
+  html_url: `${site}/${repo.owner}/${repo.name}`,
+});
+
+export const issueUrl = (issue: Issue): string =>
+  `${site}/${issue.repo}/${issue.pullRequest ? "pull" : "issues"}/${issue.number}`;
+
+export const issueJson = (issue: Issue, author: User, labels: readonly Label[], comments: number) => ({
+  id: issue.id,
+  number: issue.number,
+  title: issue.title,
+  body: issue.body,
+  state: issue.state,
+  locked: issue.locked,
+  user: userJson(author),
+  labels: labels.map(labelJson),
+  comments,
+  created_at: issue.createdAt,
+  updated_at: issue.updatedAt,
+  html_url: issueUrl(issue),
+  ...(issue.pullRequest ? { pull_request: { html_url: issueUrl(issue) } } : {}),
+});
+
+export const commentJson = (comment: Comment, issue: Issue, author: User) => ({
+  id: comment.id,
+  body: comment.body,
+  user: userJson(author),
+  created_at: comment.createdAt,
+  updated_at: comment.updatedAt,
+  html_url: `${issueUrl(issue)}#issuecomment-${comment.id}`,
+});

@@ -1,0 +1,216 @@
+/** The part of GitHub's REST API that a bot on issues uses, with GitHub's statuses and error bodies. */
+import { type Context, Hono } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Access, Caller } from "./access.ts";
+import { labelJson, userJson } from "./payloads.ts";
+import type { Comment, Issue, Repository, Role, User } from "./snapshot.ts";
+import type { World } from "./world.ts";
+
+type Env = { Variables: { caller: Caller } };
+
+const documentation = "https://docs.github.com/rest";
+const maxCommentLength = 65_536;
+const reactionContents = ["+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"];
+
+/** An answer that is not a success; routes throw it and `onError` writes it. */
+class ApiError extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly errors: readonly object[] | undefined;
+
+  constructor(status: ContentfulStatusCode, message: string, errors?: readonly object[]) {
+    super(message);
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+const invalid = (resource: string, field: string, code: string): ApiError =>
+  new ApiError(422, "Validation Failed", [{ resource, code, field }]);
+
+async function bodyOf(c: Context<Env>): Promise<Record<string, unknown>> {
+  const body: unknown = await c.req.json().catch(() => {
+    throw new ApiError(400, "Problems parsing JSON");
+  });
+  return typeof body === "object" && body !== null ? { ...body } : {};
+}
+
+function userOf(c: Context<Env>): User {
+  const caller = c.get("caller");
+  if (caller.kind === "app") throw new ApiError(401, "A JSON web token could not be decoded");
+  return caller.user;
+}
+
+const legacyPermission = (role: Role | "none"): string =>
+  role === "maintain" ? "write" : role === "triage" ? "read" : role;
+
+export function createRest(world: World, access: Access): Hono<Env> {
+  const api = new Hono<Env>();
+  const notFound = (): ApiError => new ApiError(404, "Not Found");
+
+  /** What the caller may not see does not exist for it. */
+  function repoOf(c: Context<Env>): Repository {
+    const repo = world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`);
+    if (repo === undefined) throw notFound();
+    const caller = c.get("caller");
+    if (caller.kind === "user" && world.roleOf(repo, caller.user.login) === "none") throw notFound();
+    return repo;
+  }
+  const fullName = (repo: Repository): string => `${repo.owner}/${repo.name}`;
+  function issueOf(c: Context<Env>): Issue {
+    const issue = world.findIssue(fullName(repoOf(c)), Number(c.req.param("number")));
+    if (issue === undefined) throw notFound();
+    return issue;
+  }
+  function commentOf(c: Context<Env>): Comment {
+    const comment = world.findComment(fullName(repoOf(c)), Number(c.req.param("id")));
+    if (comment === undefined) throw notFound();
+    return comment;
+  }
+  function commentText(body: Record<string, unknown>): string {
+    const text = body.body;
+    if (typeof text !== "string" || text.trim() === "")
+      throw invalid("IssueComment", "body", "missing_field");
+    if (text.length > maxCommentLength) throw invalid("IssueComment", "body", "too_long");
+    return text;
+  }
+  const appOnly = (c: Context<Env>) => {
+    const app = access.app;
+    if (app === undefined || c.get("caller").kind !== "app") {
+      throw new ApiError(401, "A JSON web token could not be decoded");
+    }
+    return app;
+  };
+
+  /** One page of `items`, with GitHub's Link header. */
+  function page<T>(c: Context<Env>, items: readonly T[]): readonly T[] {
+    const size = Math.min(100, Math.max(1, Number(c.req.query("per_page") ?? 30) || 30));
+    const number = Math.max(1, Number(c.req.query("page") ?? 1) || 1);
+    const last = Math.max(1, Math.ceil(items.length / size));
+    const link = (target: number, rel: string): string => {
+      const url = new URL(c.req.url);
+      url.searchParams.set("page", String(target));
+      return `<${url}>; rel="${rel}"`;
+    };
+    const links = [
+      ...(number > 1 ? [link(number - 1, "prev"), link(1, "first")] : []),
+      ...(number < last ? [link(number + 1, "next"), link(last, "last")] : []),
+    ];
+    if (links.length > 0) c.header("link", links.join(", "));
+    return items.slice((number - 1) * size, number * size);
+  }
+
+  api.use(async (c, next) => {
+    const caller = access.callerOf(c.req.header("authorization") ?? null);
+    if (caller === null) throw new ApiError(401, "Bad credentials");
+    c.set("caller", caller);
+    await next();
+  });
+
+  api.get("/user", (c) => {
+    if (c.get("caller").kind === "installation") {
+      throw new ApiError(403, "Resource not accessible by integration");
+    }
+    return c.json(userJson(userOf(c)));
+  });
+
+  api.get("/app", (c) => {
+    const app = appOnly(c);
+    return c.json({ id: app.id, slug: app.slug, name: app.slug });
+  });
+  api.get("/repos/:owner/:repo/installation", (c) => {
+    const app = appOnly(c);
+    const id = access.installationOf(c.req.param("owner"));
+    if (id === undefined || world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`) === undefined) {
+      throw notFound();
+    }
+    return c.json({ id, app_id: app.id, app_slug: app.slug });
+  });
+  api.post("/app/installations/:id/access_tokens", (c) => {
+    appOnly(c);
+    const id = Number(c.req.param("id"));
+    if (!world.state.repos.some((repo) => repo.id === id)) throw notFound();
+    const permissions = { issues: "write", pull_requests: "write", metadata: "read" };
+    return c.json({ ...access.mint(id), permissions, repository_selection: "all" }, 201);
+  });
+
+  api.get("/repos/:owner/:repo/issues/:number", (c) => c.json(world.describeIssue(issueOf(c))));
+
+  api.get("/repos/:owner/:repo/issues/:number/comments", (c) => {
+    const since = Date.parse(c.req.query("since") ?? "") || 0;
+    const comments = world.commentsOf(issueOf(c)).filter((comment) => Date.parse(comment.updatedAt) >= since);
+    return c.json(page(c, comments).map(world.describeComment));
+  });
+  api.post("/repos/:owner/:repo/issues/:number/comments", async (c) => {
+    const issue = issueOf(c);
+    if (issue.locked) throw new ApiError(403, "Unable to create comment because issue is locked.");
+    const { comment } = world.addComment(issue, commentText(await bodyOf(c)), userOf(c).login);
+    return c.json(world.describeComment(comment), 201);
+  });
+  api.get("/repos/:owner/:repo/issues/comments/:id", (c) => c.json(world.describeComment(commentOf(c))));
+  api.patch("/repos/:owner/:repo/issues/comments/:id", async (c) => {
+    const comment = commentOf(c);
+    void world.editComment(comment, commentText(await bodyOf(c)), userOf(c).login);
+    return c.json(world.describeComment(comment));
+  });
+  api.post("/repos/:owner/:repo/issues/comments/:id/reactions", async (c) => {
+    const { content } = await bodyOf(c);
+    if (typeof content !== "string" || !reactionContents.includes(content)) {
+      throw invalid("Reaction", "content", "invalid");
+    }
+    const user = userOf(c);
+    const { reaction, created } = world.react(commentOf(c), content, user.login);
+    return c.json({ id: reaction.id, content, user: userJson(user) }, created ? 201 : 200);
+  });
+
+  api.get("/repos/:owner/:repo/issues/:number/labels", (c) =>
+    c.json(page(c, world.labelsOf(issueOf(c))).map(labelJson)),
+  );
+  api.post("/repos/:owner/:repo/issues/:number/labels", async (c) => {
+    const issue = issueOf(c);
+    const body: unknown = await c.req.json();
+    const names = Array.isArray(body) ? body : Object(body).labels;
+    if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
+      throw invalid("Label", "name", "invalid");
+    }
+    world.addLabels(issue, names, userOf(c).login);
+    return c.json(world.labelsOf(issue).map(labelJson));
+  });
+  api.delete("/repos/:owner/:repo/issues/:number/labels/:name", (c) => {
+    const issue = issueOf(c);
+    if (world.removeLabel(issue, c.req.param("name"), userOf(c).login) === undefined) {
+      throw new ApiError(404, "Label does not exist");
+    }
+    return c.json(world.labelsOf(issue).map(labelJson));
+  });
+  api.post("/repos/:owner/:repo/labels", async (c) => {
+    const repo = repoOf(c);
+    const { name, color, description } = await bodyOf(c);
+    if (typeof name !== "string" || name === "") throw invalid("Label", "name", "missing_field");
+    if (repo.labels.some((label) => label.name.toLowerCase() === name.toLowerCase())) {
+      throw invalid("Label", "name", "already_exists");
+    }
+    const text = typeof description === "string" ? description : null;
+    return c.json(
+      labelJson(world.createLabel(repo, name, typeof color === "string" ? color : "ededed", text)),
+      201,
+    );
+  });
+
+  api.get("/repos/:owner/:repo/collaborators/:login/permission", (c) => {
+    const repo = repoOf(c);
+    const login = c.req.param("login");
+    const user = world.findUser(login);
+    if (user === undefined || user.type === "Bot") throw new ApiError(404, `${login} is not a user`);
+    const role = world.roleOf(repo, login);
+    return c.json({ permission: legacyPermission(role), role_name: role, user: userJson(user) });
+  });
+
+  api.notFound((c) => c.json({ message: "Not Found", documentation_url: documentation, status: "404" }, 404));
+  api.onError((error, c) => {
+    if (!(error instanceof ApiError)) return c.json({ message: "Server Error" }, 500);
+    const { status, message, errors } = error;
+    const body = { message, errors, documentation_url: documentation, status: String(status) };
+    return c.json(body, status);
+  });
+  return api;
+}

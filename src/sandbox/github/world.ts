@@ -1,0 +1,202 @@
+/** The one place where the stand-in's state changes; every change says which webhooks GitHub would send. */
+
+import type { Deliveries, Delivery } from "./deliveries.ts";
+import { commentJson, issueJson, labelJson, repositoryJson, userJson } from "./payloads.ts";
+import type { Comment, GitHubSnapshot, Issue, Label, Repository, Role, User } from "./snapshot.ts";
+
+/** GitHub gives a label that it makes by itself this colour. */
+const plainColor = "ededed";
+
+const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+export interface WorldOptions {
+  readonly state: GitHubSnapshot;
+  readonly now: () => number;
+  readonly deliver: Deliveries["deliver"];
+  readonly onChange: () => void;
+}
+
+/** Lookups answer `undefined` for what is not there; changes throw if they are asked of something missing. */
+export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
+  const nextId = (): number => {
+    state.lastId += 1;
+    return state.lastId;
+  };
+  const time = (): string => new Date(now()).toISOString().replace(/\.\d+Z$/, "Z");
+
+  const findUser = (login: string): User | undefined => state.users.find((user) => same(user.login, login));
+  const user = (login: string): User => {
+    const found = findUser(login);
+    if (found === undefined) throw new Error(`no user ${login}`);
+    return found;
+  };
+  const findRepo = (fullName: string): Repository | undefined =>
+    state.repos.find((repo) => same(`${repo.owner}/${repo.name}`, fullName));
+  const findIssue = (fullName: string, number: number): Issue | undefined =>
+    state.issues.find((issue) => same(issue.repo, fullName) && issue.number === number);
+  const issueOf = (fullName: string, number: number): Issue => {
+    const found = findIssue(fullName, number);
+    if (found === undefined) throw new Error(`no issue ${fullName}#${number}`);
+    return found;
+  };
+  const repoOf = (fullName: string): Repository => {
+    const found = findRepo(fullName);
+    if (found === undefined) throw new Error(`no repository ${fullName}`);
+    return found;
+  };
+  const findComment = (fullName: string, id: number): Comment | undefined =>
+    state.comments.find((comment) => same(comment.repo, fullName) && comment.id === id);
+
+  const labelsOf = (issue: Issue): Label[] => {
+    const names = issue.labels;
+    return repoOf(issue.repo).labels.filter((label) => names.some((name) => same(name, label.name)));
+  };
+  const commentsOf = (issue: Issue): Comment[] =>
+    state.comments.filter((comment) => comment.repo === issue.repo && comment.issue === issue.number);
+  const describeIssue = (issue: Issue) =>
+    issueJson(issue, user(issue.user), labelsOf(issue), commentsOf(issue).length);
+  const describeComment = (comment: Comment) =>
+    commentJson(comment, issueOf(comment.repo, comment.issue), user(comment.user));
+
+  function announce(
+    event: string,
+    action: string,
+    issue: Issue,
+    sender: User,
+    extra: object,
+  ): Promise<Delivery> {
+    const repo = repoOf(issue.repo);
+    onChange();
+    const subject =
+      event === "pull_request"
+        ? { number: issue.number, pull_request: describeIssue(issue) }
+        : { issue: describeIssue(issue) };
+    return deliver(event, {
+      action,
+      ...subject,
+      ...extra,
+      repository: repositoryJson(repo, user(repo.owner)),
+      sender: userJson(sender),
+    });
+  }
+  const issueEvent = (issue: Issue): string => (issue.pullRequest ? "pull_request" : "issues");
+
+  function createLabel(repo: Repository, name: string, color: string, description: string | null): Label {
+    const label = { id: nextId(), name, color, description };
+    repo.labels.push(label);
+    onChange();
+    return label;
+  }
+
+  return {
+    state,
+    findUser,
+    findRepo,
+    findIssue,
+    findComment,
+    labelsOf,
+    commentsOf,
+    describeIssue,
+    describeComment,
+    createLabel,
+
+    roleOf: (repo: Repository, login: string): Role | "none" =>
+      Object.entries(repo.roles).find(([name]) => same(name, login))?.[1] ?? (repo.private ? "none" : "read"),
+
+    openIssue(fullName: string, by: string, title: string, body: string | null, pullRequest: boolean) {
+      const repo = repoOf(fullName);
+      repo.lastNumber += 1;
+      const issue: Issue = {
+        id: nextId(),
+        repo: `${repo.owner}/${repo.name}`,
+        number: repo.lastNumber,
+        title,
+        body,
+        user: user(by).login,
+        state: "open",
+        locked: false,
+        pullRequest,
+        labels: [],
+        createdAt: time(),
+        updatedAt: time(),
+      };
+      state.issues.push(issue);
+      return { issue, delivery: announce(issueEvent(issue), "opened", issue, user(by), {}) };
+    },
+
+    closeIssue(issue: Issue, by: string): Promise<Delivery> {
+      issue.state = "closed";
+      issue.updatedAt = time();
+      return announce(issueEvent(issue), "closed", issue, user(by), {});
+    },
+
+    /** Adds labels, makes those that are not there yet; only labels that are new on the issue are announced. */
+    addLabels(issue: Issue, names: readonly string[], by: string): Promise<Delivery>[] {
+      const repo = repoOf(issue.repo);
+      const fresh = names.filter((name) => !issue.labels.some((existing) => same(existing, name)));
+      return fresh.map((name) => {
+        const known = repo.labels.find((label) => same(label.name, name));
+        const label = known ?? createLabel(repo, name, plainColor, null);
+        issue.labels.push(label.name);
+        issue.updatedAt = time();
+        return announce(issueEvent(issue), "labeled", issue, user(by), { label: labelJson(label) });
+      });
+    },
+
+    /** `undefined` if the label was not on the issue. */
+    removeLabel(issue: Issue, name: string, by: string): Promise<Delivery> | undefined {
+      const label = labelsOf(issue).find((candidate) => same(candidate.name, name));
+      if (label === undefined) return undefined;
+      issue.labels = issue.labels.filter((existing) => !same(existing, name));
+      issue.updatedAt = time();
+      return announce(issueEvent(issue), "unlabeled", issue, user(by), { label: labelJson(label) });
+    },
+
+    addComment(issue: Issue, body: string, by: string) {
+      const at = time();
+      const comment: Comment = {
+        id: nextId(),
+        repo: issue.repo,
+        issue: issue.number,
+        user: user(by).login,
+        body,
+        createdAt: at,
+        updatedAt: at,
+        reactions: [],
+      };
+      state.comments.push(comment);
+      issue.updatedAt = at;
+      const announced = { comment: describeComment(comment) };
+      return { comment, delivery: announce("issue_comment", "created", issue, user(by), announced) };
+    },
+
+    editComment(comment: Comment, body: string, by: string): Promise<Delivery> {
+      const before = comment.body;
+      comment.body = body;
+      comment.updatedAt = time();
+      return announce("issue_comment", "edited", issueOf(comment.repo, comment.issue), user(by), {
+        comment: describeComment(comment),
+        changes: { body: { from: before } },
+      });
+    },
+
+    deleteComment(comment: Comment, by: string): Promise<Delivery> {
+      state.comments = state.comments.filter((other) => other !== comment);
+      return announce("issue_comment", "deleted", issueOf(comment.repo, comment.issue), user(by), {
+        comment: describeComment(comment),
+      });
+    },
+
+    /** GitHub sends no webhook for a reaction, and does not touch the comment's time. */
+    react(comment: Comment, content: string, by: string) {
+      const existing = comment.reactions.find((one) => one.content === content && same(one.user, by));
+      if (existing !== undefined) return { reaction: existing, created: false };
+      const reaction = { id: nextId(), user: user(by).login, content };
+      comment.reactions.push(reaction);
+      onChange();
+      return { reaction, created: true };
+    },
+  };
+}
+
+export type World = ReturnType<typeof createWorld>;
