@@ -1,0 +1,24 @@
+/** What the app's manifest must grant: a test holds it against the manifest and against the calls. */
+
+/** Each Web API method that is called, with the scopes it needs. */
+export const scopesOfMethods = {
+  "auth.test": [],
+  "chat.postMessage": ["chat:write"],
+  "chat.update": ["chat:write"],
+  "chat.postEphemeral": ["chat:write"],
+  "reactions.add": ["reactions:write"],
+  "conversations.replies": ["channels:history", "groups:history", "im:history", "mpim:history"],
+  "conversations.history": ["channels:history", "groups:history", "im:history", "mpim:history"],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Each event that is received, with the scope it needs. */
+export const scopesOfEvents = {
+  app_mention: "app_mentions:read",
+  "message.channels": "channels:history",
+  "message.groups": "groups:history",
+  "message.im": "im:history",
+  "message.mpim": "mpim:history",
+} as const;
+
+/** The slash command and the scope it needs. */
+export const slashCommandNeeds = { command: "/agent", scope: "commands" } as const;

@@ -1,0 +1,83 @@
+/** What Slack sends, as far as the bot reads it. Unknown fields and unknown kinds are never an error. */
+import { z } from "zod";
+
+/** https://docs.slack.dev/interactivity/implementing-slash-commands */
+export const slashCommand = z.object({
+  command: z.string(),
+  text: z.string().optional(),
+  user_id: z.string().min(1),
+  user_name: z.string().optional(),
+  channel_id: z.string().min(1),
+  trigger_id: z.string().min(1),
+  response_url: z.string().optional(),
+});
+export type SlashCommand = z.infer<typeof slashCommand>;
+
+/** https://docs.slack.dev/reference/events/message and app_mention; both tell of the same message. */
+export const messageEvent = z.object({
+  type: z.enum(["message", "app_mention"]),
+  subtype: z.string().nullish(),
+  channel: z.string().min(1),
+  channel_type: z.string().nullish(),
+  user: z.string().nullish(),
+  username: z.string().nullish(),
+  bot_id: z.string().nullish(),
+  bot_profile: z.object({ name: z.string().nullish() }).nullish(),
+  user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
+  text: z.string().nullish(),
+  ts: z.string().regex(/^\d+\.\d+$/),
+  thread_ts: z.string().nullish(),
+  parent_user_id: z.string().nullish(),
+});
+export type MessageEvent = z.infer<typeof messageEvent>;
+
+export const eventCallback = z.object({ type: z.literal("event_callback"), event: messageEvent });
+
+/** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
+export const blockActions = z.object({
+  type: z.literal("block_actions"),
+  trigger_id: z.string().nullish(),
+  response_url: z.string().nullish(),
+  user: z.object({ id: z.string().min(1), username: z.string().nullish(), name: z.string().nullish() }),
+  channel: z.object({ id: z.string() }).nullish(),
+  container: z
+    .object({
+      channel_id: z.string().nullish(),
+      message_ts: z.string().nullish(),
+      thread_ts: z.string().nullish(),
+    })
+    .nullish(),
+  message: z.object({ ts: z.string().nullish(), thread_ts: z.string().nullish() }).nullish(),
+  actions: z
+    .array(z.object({ action_id: z.string(), value: z.string().nullish(), action_ts: z.string().nullish() }))
+    .min(1),
+});
+export type BlockActions = z.infer<typeof blockActions>;
+
+/** A message as `conversations.replies` and `conversations.history` give it. */
+export const storedMessage = z.object({
+  ts: z.string(),
+  subtype: z.string().nullish(),
+  user: z.string().nullish(),
+  username: z.string().nullish(),
+  bot_id: z.string().nullish(),
+  bot_profile: z.object({ name: z.string().nullish() }).nullish(),
+  text: z.string().nullish(),
+  blocks: z.array(z.looseObject({ type: z.string() })).nullish(),
+  reply_count: z.number().nullish(),
+  edited: z.object({ ts: z.string() }).nullish(),
+  metadata: z
+    .object({ event_type: z.string(), event_payload: z.looseObject({}).nullish() })
+    .nullish()
+    // An app may put anything there; what isn't of this form isn't ours.
+    .catch(null),
+});
+export type StoredMessage = z.infer<typeof storedMessage>;
+
+export const messagePage = z.object({
+  messages: z.array(storedMessage).nullish(),
+  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/** Subtypes under which somebody says something; the others tell of joins, edits, deletions, topics. */
+export const spoken: ReadonlySet<string> = new Set(["file_share", "thread_broadcast", "bot_message"]);

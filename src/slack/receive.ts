@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { App, HTTPReceiver, type Receiver } from "@slack/bolt";
+import type { PersonEvent } from "../core/event.ts";
+import type { Accept, Log } from "../ports.ts";
+import { createIdentity } from "./identity.ts";
+import { refuseOverflow } from "./overflow.ts";
+import { createSocket } from "./socket.ts";
+import { translate } from "./translate.ts";
+import { clientOptions, createClient, vendorLog } from "./web-client.ts";
+
+export interface SlackReceiverOptions {
+  readonly accept: Accept;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly botToken: string;
+  /** Turns the HTTP listener on. */
+  readonly signingSecret?: string;
+  /** Turns Socket Mode on. */
+  readonly appToken?: string;
+  /** Ends in `/api/`; Slack's own when absent. */
+  readonly apiUrl?: string;
+}
+
+export interface SlackReceiver {
+  /**
+   * Answers `POST /slack/events`; present with a signing secret. 200 only when the event is durable or none
+   * of ours; 401 for a forged or stale signature, 413 for a body past the limit, 503 when Slack is to
+   * deliver it again.
+   */
+  readonly listener?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** Begins to receive. Resolves although Slack may be down; it goes on trying then, and logs. */
+  start(): Promise<void>;
+  /** Resolves when nothing is received any more and what was being taken in is acked. */
+  stop(): Promise<void>;
+}
+
+/** Slack's largest payload, an interaction that holds its whole message, stays far below. */
+const bodyLimitBytes = 1024 * 1024;
+
+/** Thrown when an event was not taken in, so that Slack hears no 200. */
+class NotTaken extends Error {
+  constructor(event: PersonEvent, why: string, options?: ErrorOptions) {
+    super(`${event.id} was not taken in: ${why}`, options);
+    this.name = "NotTaken";
+  }
+}
+
+export function createSlackReceiver(options: SlackReceiverOptions): SlackReceiver {
+  const { accept, log, now, botToken, signingSecret, appToken, apiUrl } = options;
+  const identity = createIdentity(createClient(botToken, { apiUrl, log }));
+  const http = signingSecret === undefined ? null : createHttpReceiver(signingSecret, log);
+  const app = new App({
+    receiver: http ?? withoutHttp,
+    // Asked anew for each event; a failure here, such as a Slack that is down, makes the answer a 503.
+    authorize: async () => {
+      const { teamId, userId, botId } = await identity();
+      return { botToken, teamId, botUserId: userId, ...(botId === null ? {} : { botId }) };
+    },
+    clientOptions: clientOptions({ apiUrl, log }),
+    logger: vendorLog(log),
+    convoStore: false,
+  });
+  app.error((error) => Promise.reject(error));
+  // One middleware for commands, events and buttons alike: acked is only what went through it.
+  app.use(async (args) => {
+    const event = translate(args.body, await identity(), now());
+    if (event !== null) await take(event, accept);
+    if ("ack" in args && args.ack !== undefined) await args.ack();
+    await args.next();
+  });
+  const socket =
+    appToken === undefined
+      ? null
+      : createSocket({ appToken, apiUrl, log, take: (event) => app.processEvent(event) });
+
+  return {
+    ...(http === null ? {} : { listener: createListener(http) }),
+    async start() {
+      if (socket !== null) socket.start();
+      await identity().catch((error: unknown) => {
+        log.warn("Slack does not answer yet; events are refused until it does", { error: textOf(error) });
+      });
+    },
+    stop: async () => socket?.stop(),
+  };
+}
+
+async function take(event: PersonEvent, accept: Accept): Promise<void> {
+  let taken: Awaited<ReturnType<Accept>>;
+  try {
+    taken = await accept(event);
+  } catch (error) {
+    throw new NotTaken(event, textOf(error), { cause: error });
+  }
+  if (taken === "again") throw new NotTaken(event, "it came before what it belongs to");
+}
+
+function createHttpReceiver(signingSecret: string, log: Log): HTTPReceiver {
+  return new HTTPReceiver({
+    signingSecret,
+    endpoints: "/slack/events",
+    // Bolt acks events before it looks at them; this holds the answer back until they are done with.
+    processBeforeResponse: true,
+    bodyLimit: bodyLimitBytes,
+    logger: vendorLog(log),
+    processEventErrorHandler: async ({ error, response }) => {
+      log.warn("Slack is to deliver an event again", { error: causesOf(error) });
+      answerUnavailable(response);
+      return false;
+    },
+    unhandledRequestHandler: ({ response }) => {
+      log.warn("An event from Slack took too long");
+      answerUnavailable(response);
+    },
+  });
+}
+
+function answerUnavailable(response: ServerResponse): void {
+  if (response.headersSent) return;
+  response.writeHead(503);
+  response.end();
+}
+
+const createListener =
+  (receiver: HTTPReceiver) =>
+  (request: IncomingMessage, response: ServerResponse): void => {
+    refuseOverflow(request, response);
+    try {
+      receiver.requestListener(request, response);
+    } catch {
+      // Bolt throws for every path and method but its own.
+      response.writeHead(404);
+      response.end();
+    }
+  };
+
+/** Bolt wants a receiver even when events reach it through `processEvent` alone. */
+const withoutHttp: Receiver = {
+  init: () => {},
+  start: () => Promise.resolve(),
+  stop: () => Promise.resolve(),
+};
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Bolt wraps what a middleware threw. */
+function causesOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const original = "original" in error ? error.original : error.cause;
+  return original instanceof Error ? `${error.message} (${original.message})` : error.message;
+}

@@ -1,0 +1,113 @@
+import type { ButtonEvent, CommandEvent, Person, PersonEvent, ReplyEvent } from "../core/event.ts";
+import {
+  type BlockActions,
+  blockActions,
+  eventCallback,
+  type MessageEvent,
+  type SlashCommand,
+  slashCommand,
+  spoken,
+} from "./payloads.ts";
+import { millisecondsOf, placeOf, scopeOf, timeOf } from "./place.ts";
+import { mentions, plainText, withoutMention } from "./wire-text.ts";
+
+/** Who the bot is in its workspace. */
+export interface Self {
+  readonly teamId: string;
+  readonly userId: string;
+  readonly botId: string | null;
+}
+
+/** So long after a message of ours its thread may still be on its way into the store. */
+const recentMs = 10 * 60_000;
+
+/**
+ * The event that a payload tells of; null if it is none of the bot's business. `now` in milliseconds since
+ * the epoch. The team in every id is the one our token belongs to: in a channel that is shared with another
+ * company, the team in the payload may be theirs, and one message must not have two ids.
+ */
+export function translate(body: unknown, self: Self, now: number): PersonEvent | null {
+  const callback = eventCallback.safeParse(body);
+  if (callback.success) return fromMessage(callback.data.event, self, now);
+  const interaction = blockActions.safeParse(body);
+  if (interaction.success) return fromButton(interaction.data, self, now);
+  const command = slashCommand.safeParse(body);
+  if (command.success) return fromCommand(command.data, self, now);
+  return null;
+}
+
+function fromCommand(command: SlashCommand, self: Self, now: number): CommandEvent {
+  return {
+    kind: "command",
+    id: `slack:interaction:${command.trigger_id}`,
+    at: new Date(now).toISOString(),
+    by: person(command.user_id, command.user_name, false),
+    scope: scopeOf(self.teamId, command.channel_id),
+    place: null,
+    text: plainText(command.text ?? "").trim(),
+    ...(command.response_url ? { answerVia: command.response_url } : {}),
+  };
+}
+
+function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent | null {
+  if (message.subtype && !spoken.has(message.subtype)) return null;
+  const text = message.text ?? "";
+  const threadTs = message.thread_ts ?? message.ts;
+  return {
+    kind: "reply",
+    id: `slack:message:${self.teamId}:${message.channel}:${message.ts}`,
+    at: timeOf(message.ts),
+    by: author(message, self),
+    scope: scopeOf(self.teamId, message.channel),
+    place: placeOf(self.teamId, message.channel, threadTs),
+    text: plainText(withoutMention(text, self.userId)),
+    message: message.ts,
+    mention: mentions(text, self.userId) || isDirect(message),
+    first: threadTs === message.ts,
+    underOurs:
+      threadTs !== message.ts &&
+      message.parent_user_id === self.userId &&
+      now - millisecondsOf(threadTs) < recentMs,
+  };
+}
+
+const isDirect = (message: MessageEvent): boolean =>
+  message.channel_type === "im" || message.channel.startsWith("D");
+
+function author(message: MessageEvent, self: Self): Person {
+  const bot = Boolean(message.bot_id) || message.subtype === "bot_message" || message.user === self.userId;
+  const name =
+    message.user_profile?.display_name ||
+    message.user_profile?.name ||
+    message.username ||
+    message.bot_profile?.name;
+  return person(message.user ?? message.bot_id ?? "unknown", name, bot);
+}
+
+function fromButton(interaction: BlockActions, self: Self, now: number): ButtonEvent | null {
+  const { container, message, user } = interaction;
+  const [pressed] = interaction.actions;
+  const channel = interaction.channel?.id ?? container?.channel_id;
+  const ts = message?.ts ?? container?.message_ts;
+  if (!pressed?.value || !channel || !ts) return null;
+  if (pressed.action_id !== "cancel" && pressed.action_id !== "retry") return null;
+  const key = interaction.trigger_id ?? `${ts}-${user.id}-${pressed.action_ts ?? pressed.action_id}`;
+  return {
+    kind: "button",
+    id: `slack:interaction:${key}`,
+    at: pressed.action_ts ? timeOf(pressed.action_ts) : new Date(now).toISOString(),
+    by: person(user.id, user.username || user.name, false),
+    scope: scopeOf(self.teamId, channel),
+    place: placeOf(self.teamId, channel, message?.thread_ts ?? container?.thread_ts ?? ts),
+    action: pressed.action_id,
+    dispatch: pressed.value,
+    ...(interaction.response_url ? { answerVia: interaction.response_url } : {}),
+  };
+}
+
+const person = (id: string, name: string | null | undefined, bot: boolean): Person => ({
+  platform: "slack",
+  id,
+  name: name || id,
+  bot,
+});
