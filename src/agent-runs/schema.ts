@@ -13,6 +13,33 @@ export type KnownState = (typeof knownStates)[number];
 /** RFC 3339, as the service writes it. */
 const timestamp = z.string().min(1);
 
+/** A field that may be missing or null; one of a shape unknown to us counts as missing. */
+const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);
+
+/** Always a text; a missing one is empty. */
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? "");
+
+/** A list; null, as some servers write an empty one, and a missing one are empty. */
+const list = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? []);
+
+/** A list of which only the items that we understand are kept. */
+const understood = <T extends z.ZodType>(item: T) =>
+  list(z.unknown()).transform((items) =>
+    items.flatMap((each) => {
+      const read = item.safeParse(each);
+      return read.success ? [read.data] : [];
+    }),
+  );
+
+const isTextPair = (pair: [string, unknown]): pair is [string, string] => typeof pair[1] === "string";
+
 /** One MCP server: exactly one of a command, a URL or a shared server's id; the rest passes through. */
 export const mcpServerConfig = z.looseObject({
   command: z.string().optional(),
@@ -71,71 +98,85 @@ export type CreateRequest = z.infer<typeof createRequest>;
 /** `RunAgentResponse`; `task_id` is the same value under its old name. */
 export const createResponse = z.looseObject({
   run_id: z.string().min(1),
-  task_id: z.string().optional(),
+  task_id: maybe(z.string()),
   state: z.string(),
-  at_capacity: z.boolean().nullish(),
+  at_capacity: maybe(z.boolean()),
 });
 export type CreateResponse = z.infer<typeof createResponse>;
 
 /** `RunStatusMessage`. */
 export const statusMessage = z.looseObject({
   message: z.string(),
-  error_code: z.string().nullish(),
-  retryable: z.boolean().nullish(),
+  error_code: maybe(z.string()),
+  retryable: maybe(z.boolean()),
 });
 
 /** `data` by type: PULL_REQUEST url, branch; PLAN document_uid, title, url; FILE filename, …; see the docs. */
 export const artifact = z.looseObject({
   artifact_type: z.string(),
-  created_at: z.string().nullish(),
-  data: z.looseObject({}).nullish(),
+  created_at: maybe(z.string()),
+  data: maybe(z.looseObject({})),
 });
 export type Artifact = z.infer<typeof artifact>;
 
+/** The configuration that a run was resolved to; read leniently, unlike the one that is sent. */
+const resolvedConfig = z.looseObject({
+  name: maybe(z.string()),
+  model_id: maybe(z.string()),
+  base_prompt: maybe(z.string()),
+  environment_id: maybe(z.string()),
+  skill_spec: maybe(z.string()),
+  mcp_servers: maybe(z.record(z.string(), z.looseObject({}))),
+});
+
 const principal = z.looseObject({
-  type: z.string().nullish(),
-  uid: z.string().nullish(),
-  display_name: z.string().nullish(),
-  photo_url: z.string().nullish(),
+  type: maybe(z.string()),
+  uid: maybe(z.string()),
+  display_name: maybe(z.string()),
+  photo_url: maybe(z.string()),
 });
 
 /** `RunItem`. */
 export const runItem = z.looseObject({
   run_id: z.string().min(1),
-  task_id: z.string().nullish(),
-  title: z.string(),
-  prompt: z.string(),
+  task_id: maybe(z.string()),
+  title: text,
+  prompt: text,
   state: z.string(),
   created_at: timestamp,
   updated_at: timestamp,
-  started_at: z.string().nullish(),
-  session_id: z.string().nullish(),
-  session_link: z.string().nullish(),
-  conversation_id: z.string().nullish(),
-  agent_config: agentConfig.nullish(),
-  creator: principal.nullish(),
-  executor: principal.nullish(),
-  source: z.string().nullish(),
-  trigger_url: z.string().nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
-  status_message: statusMessage.nullish(),
-  artifacts: z.array(artifact).nullish(),
-  request_usage: z.looseObject({}).nullish(),
+  started_at: maybe(z.string()),
+  session_id: maybe(z.string()),
+  session_link: maybe(z.string()),
+  conversation_id: maybe(z.string()),
+  agent_config: maybe(resolvedConfig),
+  creator: maybe(principal),
+  executor: maybe(principal),
+  source: maybe(z.string()),
+  trigger_url: maybe(z.string()),
+  metadata: maybe(
+    z
+      .record(z.string(), z.unknown())
+      .transform((pairs) => Object.fromEntries(Object.entries(pairs).filter(isTextPair))),
+  ),
+  status_message: maybe(statusMessage),
+  artifacts: maybe(understood(artifact)),
+  request_usage: maybe(z.looseObject({})),
   /** ISO 8601 duration. */
-  run_time: z.string().nullish(),
-  execution_location: z.string().nullish(),
-  is_run_type_cancellable: z.boolean().nullish(),
-  parent_run_id: z.string().nullish(),
+  run_time: maybe(z.string()),
+  execution_location: maybe(z.string()),
+  is_run_type_cancellable: maybe(z.boolean()),
+  parent_run_id: maybe(z.string()),
 });
 export type RunItem = z.infer<typeof runItem>;
 
 export const pageInfo = z.looseObject({
   has_next_page: z.boolean(),
-  next_cursor: z.string().nullish(),
+  next_cursor: maybe(z.string()),
 });
 
 /** `ListRunsResponse`. */
-export const listResponse = z.looseObject({ runs: z.array(runItem), page_info: pageInfo });
+export const listResponse = z.looseObject({ runs: list(runItem), page_info: pageInfo });
 export type ListResponse = z.infer<typeof listResponse>;
 
 /** Query of `GET /agent/runs`; times are RFC 3339, `limit` is 1-500 (the service's default is 20). */
@@ -174,11 +215,11 @@ export const cancelResponse = z.union([
 ]);
 
 /** `type` is `text` (then `text` holds it), `action`, `action_result` or `event`. */
-export const block = z.looseObject({ type: z.string(), text: z.string().nullish() });
+export const block = z.looseObject({ type: z.string(), text: maybe(z.string()) });
 export const message = z.looseObject({
   role: z.string(),
-  timestamp: z.string().nullish(),
-  content: z.array(block),
+  timestamp: maybe(z.string()),
+  content: understood(block),
 });
 export type Message = z.infer<typeof message>;
 
@@ -193,25 +234,27 @@ export interface Step {
 }
 export const step: z.ZodType<Step> = z.looseObject({
   id: z.string(),
-  description: z.string().nullish(),
-  summary: z.string().nullish(),
-  started_at: z.string().nullish(),
-  completed_at: z.string().nullish(),
-  messages: z.array(message),
+  description: maybe(z.string()),
+  summary: maybe(z.string()),
+  started_at: maybe(z.string()),
+  completed_at: maybe(z.string()),
+  messages: list(message),
   get steps() {
-    return z.array(step);
+    return list(step);
   },
 });
-export const conversation = z.looseObject({ conversation_id: z.string(), steps: z.array(step) });
+export const conversation = z.looseObject({ conversation_id: z.string(), steps: list(step) });
 export type Conversation = z.infer<typeof conversation>;
 
 export const factory = z.looseObject({
   uid: z.string(),
   name: z.string(),
-  alias: z.string().nullish(),
-  aliases: z.array(z.string()).nullish(),
+  alias: maybe(z.string()),
+  aliases: maybe(z.array(z.string())),
 });
-export const factoryList = z.looseObject({ factories: z.array(factory) });
+export type Factory = z.infer<typeof factory>;
+/** Paged like the runs; a list without paging is whole. */
+export const factoryList = z.looseObject({ factories: list(factory), page_info: maybe(pageInfo) });
 
 /** Problem document, RFC 7807; `type` ends in the error code. */
 export const problem = z.looseObject({

@@ -1,0 +1,119 @@
+/** What a call of the client rejects with: one class a cause, all with the same facts. */
+
+/** `refused`: it did not happen. `not-sent`: it never arrived. `unknown`: it may have happened. */
+export type Certainty = "refused" | "not-sent" | "unknown";
+
+export interface ErrorFacts {
+  readonly certainty: Certainty;
+  /** The same call may succeed later. */
+  readonly retryable: boolean;
+  /** One sentence for people. */
+  readonly detail: string;
+  readonly status?: number | undefined;
+  /** Last segment of the problem document's `type`. */
+  readonly code?: string | undefined;
+  /** Where a person can put it right. */
+  readonly authUrl?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly traceId?: string | undefined;
+}
+
+/** Base of everything that a call rejects with. Neither it nor its `cause` holds the API key. */
+export class AgentRunsError extends Error implements ErrorFacts {
+  override readonly name: string = "AgentRunsError";
+  readonly certainty: Certainty;
+  readonly retryable: boolean;
+  readonly detail: string;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly authUrl: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly traceId: string | undefined;
+
+  constructor(facts: ErrorFacts, options?: ErrorOptions) {
+    super(facts.detail, options);
+    this.certainty = facts.certainty;
+    this.retryable = facts.retryable;
+    this.detail = facts.detail;
+    this.status = facts.status;
+    this.code = facts.code;
+    this.authUrl = facts.authUrl;
+    this.retryAfterMs = facts.retryAfterMs;
+    this.traceId = facts.traceId;
+  }
+}
+
+/** The answer's status is not 2xx and has no class of its own: redirects too, which are never followed. */
+export class StatusError extends AgentRunsError {
+  override readonly name: string = "StatusError";
+}
+
+/** 400: the request is invalid, or (cancel) the run has already ended. */
+export class BadRequestError extends StatusError {
+  override readonly name = "BadRequestError";
+}
+
+/** 401: the API key is missing or wrong, or (`authUrl`) an account outside must be connected first. */
+export class AuthenticationError extends StatusError {
+  override readonly name = "AuthenticationError";
+}
+
+/** 403: the key may not do this, or credits, budget or a policy forbid it. */
+export class PermissionDeniedError extends StatusError {
+  override readonly name = "PermissionDeniedError";
+}
+
+/** 404: there is no such run, conversation or factory. */
+export class NotFoundError extends StatusError {
+  override readonly name = "NotFoundError";
+}
+
+/** 409: it can't be done in the present state, but perhaps soon (a run that is being prepared). */
+export class ConflictError extends StatusError {
+  override readonly name = "ConflictError";
+}
+
+/** 422: the operation is not supported for this run. */
+export class UnprocessableEntityError extends StatusError {
+  override readonly name = "UnprocessableEntityError";
+}
+
+/** 429: too many requests, or a limited resource is used up for now. */
+export class RateLimitError extends StatusError {
+  override readonly name = "RateLimitError";
+}
+
+/** 500 and above: the service, or something between it and us, failed. */
+export class ServerError extends StatusError {
+  override readonly name = "ServerError";
+}
+
+/** No answer, or one that broke off: DNS, refused or reset connections, TLS. `cause` tells which. */
+export class ConnectionError extends AgentRunsError {
+  override readonly name: string = "ConnectionError";
+}
+
+/** The whole answer was not there within `timeoutMs`. */
+export class RequestTimeoutError extends ConnectionError {
+  override readonly name = "RequestTimeoutError";
+}
+
+/** The caller's `signal` was aborted, before the request, while it was under way, or between two tries. */
+export class RequestAbortedError extends AgentRunsError {
+  override readonly name = "RequestAbortedError";
+}
+
+/** A 2xx answer whose body is not JSON or breaks the schema; a write has then happened, unreadably. */
+export class ResponseSchemaError extends AgentRunsError {
+  override readonly name = "ResponseSchemaError";
+}
+
+/** The arguments break the API's contract; nothing was sent. */
+export class InvalidRequestError extends AgentRunsError {
+  override readonly name = "InvalidRequestError";
+}
+
+/** Several factories have the name that was asked for; nothing was dispatched. */
+export class AmbiguousFactoryError extends AgentRunsError {
+  override readonly name = "AmbiguousFactoryError";
+}

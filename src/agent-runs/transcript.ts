@@ -1,0 +1,24 @@
+import type { Conversation, Step } from "./schema.ts";
+
+/** One text of a conversation; `role` is `user` or `assistant`. */
+export interface SpokenText {
+  readonly role: string;
+  readonly text: string;
+}
+
+const spoken = new Set(["user", "assistant"]);
+
+function* textsOf(step: Step): Generator<SpokenText> {
+  for (const { role, content } of step.messages) {
+    if (!spoken.has(role)) continue;
+    const text = content
+      .flatMap((block) => (block.type === "text" && block.text ? [block.text] : []))
+      .join("\n\n");
+    if (text.trim() !== "") yield { role, text };
+  }
+  for (const inner of step.steps) yield* textsOf(inner);
+}
+
+/** What was said, oldest first: each step's own messages, then those of the steps inside it. */
+export const spokenTexts = (conversation: Conversation): SpokenText[] =>
+  conversation.steps.flatMap((step) => [...textsOf(step)]);

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { AmbiguousFactoryError } from "../../src/agent-runs/errors.ts";
+import { type Handler, problem, rejection, startLocalApi } from "./local-api.ts";
+
+const payments = { uid: "f-1", name: "Payments factory", alias: "pay", team_uid: "t-1" };
+const payments2 = { uid: "f-2", name: "Payments factory 2", alias: null };
+const twin = { uid: "f-3", name: "Payments factory 2", alias: null };
+
+/** Two to a page, found by parts of a name as the service does it. */
+const factories =
+  (...all: { uid: string; name: string; alias: string | null }[]): Handler =>
+  ({ url }) => {
+    const uid = url.pathname.split("/factory/")[1];
+    if (uid !== undefined) {
+      const body = all.find((each) => each.uid === uid);
+      return body === undefined ? problem("resource_not_found", 404) : { body };
+    }
+    const part = (url.searchParams.get("search") ?? "").toLowerCase();
+    const found = all.filter((each) => `${each.name}\n${each.alias}`.toLowerCase().includes(part));
+    const from = Number(url.searchParams.get("cursor") ?? 0);
+    const has_next_page = from + 2 < found.length;
+    const page_info = has_next_page ? { has_next_page, next_cursor: String(from + 2) } : { has_next_page };
+    return { body: { factories: found.slice(from, from + 2), page_info } };
+  };
+
+test.each(["f-1", "pay", "PAY", "Payments factory", " payments FACTORY "])(
+  "%j finds its factory",
+  async (name) => {
+    await using api = await startLocalApi(factories(payments2, payments));
+    expect(await api.client().findFactory(name)).toBe("f-1");
+  },
+);
+
+test("a factory on a later page is found", async () => {
+  const others = ["a", "b", "c"].map((uid) => ({ uid, name: `pay ${uid}`, alias: null }));
+  await using api = await startLocalApi(factories(...others, payments));
+  expect(await api.client().findFactory("pay")).toBe("f-1");
+});
+
+test.each(["paym", "unknown", "", "..", "a/b"])(
+  "%j, which is nobody's whole name, finds none",
+  async (name) => {
+    await using api = await startLocalApi(factories(payments, payments2));
+    expect(await api.client().findFactory(name)).toBeNull();
+  },
+);
+
+test("an alias goes before another factory's name", async () => {
+  await using api = await startLocalApi(factories({ uid: "f-9", name: "pay", alias: null }, payments));
+  expect(await api.client().findFactory("pay")).toBe("f-1");
+});
+
+test("a name that several factories have is told, not guessed", async () => {
+  await using api = await startLocalApi(factories(payments2, twin));
+  const error = await rejection(api.client().findFactory("payments factory 2"));
+  expect(error).toBeInstanceOf(AmbiguousFactoryError);
+  expect(error).toMatchObject({ certainty: "not-sent", retryable: false });
+});
+
+test("a service without factories has none of that name", async () => {
+  await using api = await startLocalApi(() => ({ status: 404, body: "not here" }));
+  expect(await api.client().findFactory("pay")).toBeNull();
+});
+
+test("a failure to look is not the same as finding none", async () => {
+  await using api = await startLocalApi(() => problem("feature_not_available", 403));
+  expect(await rejection(api.client().findFactory("pay"))).toMatchObject({ status: 403 });
+});

@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import { ResponseSchemaError } from "../../src/agent-runs/errors.ts";
+import { rejection, run, startLocalApi } from "./local-api.ts";
+
+const page = (ids: readonly string[], next?: string) => ({
+  body: {
+    runs: ids.map((run_id) => ({ ...run, run_id })),
+    page_info: next === undefined ? { has_next_page: false } : { has_next_page: true, next_cursor: next },
+  },
+});
+
+test("a query is encoded as the service reads it", async () => {
+  await using api = await startLocalApi(() => page([]));
+  await api.client().list({
+    limit: 500,
+    name: "agent runs & co",
+    state: ["QUEUED", "INPROGRESS"],
+    sort_by: "created_at",
+    created_after: "2026-01-01T00:00:00+02:00",
+    metadata: { "agent-runs-bot.dispatch": "d=1&2" },
+  });
+  const [asked] = api.seen;
+  expect(asked?.url.pathname).toBe("/api/v1/agent/runs");
+  expect([...(asked?.url.searchParams ?? [])].sort()).toEqual(
+    [
+      ["created_after", "2026-01-01T00:00:00+02:00"],
+      ["limit", "500"],
+      ["metadata[agent-runs-bot.dispatch]", "d=1&2"],
+      ["name", "agent runs & co"],
+      ["sort_by", "created_at"],
+      ["state", "QUEUED"],
+      ["state", "INPROGRESS"],
+    ].sort(),
+  );
+});
+
+test("a list without a query has none in its URL", async () => {
+  await using api = await startLocalApi(() => page(["a"]));
+  const { runs } = await api.client().list();
+  expect(runs.map((each) => each.run_id)).toEqual(["a"]);
+  expect(api.seen[0]?.url.search).toBe("");
+});
+
+test("one run is fetched by its id", async () => {
+  await using api = await startLocalApi(() => ({ body: run }));
+  expect(await api.client().fetch("run-1")).toMatchObject(run);
+  expect(api.seen[0]?.url.pathname).toBe("/api/v1/agent/runs/run-1");
+});
+
+test("all runs are read page by page, with the query repeated on each", async () => {
+  await using api = await startLocalApi(({ url }) => {
+    const cursor = url.searchParams.get("cursor");
+    return cursor === null ? page(["a", "b"], "2") : cursor === "2" ? page([], "3") : page(["c"]);
+  });
+  const runs = await Array.fromAsync(api.client().listAll({ name: "bot", limit: 2 }));
+  expect(runs.map((each) => each.run_id)).toEqual(["a", "b", "c"]);
+  expect(api.seen.map(({ url }) => [url.searchParams.get("name"), url.searchParams.get("cursor")])).toEqual([
+    ["bot", null],
+    ["bot", "2"],
+    ["bot", "3"],
+  ]);
+});
+
+test("whoever stops reading asks for no further page", async () => {
+  await using api = await startLocalApi(() => page(["a"], "2"));
+  for await (const each of api.client().listAll()) {
+    expect(each.run_id).toBe("a");
+    break;
+  }
+  expect(api.seen).toHaveLength(1);
+});
+
+test.each([
+  ["lacks its cursor", { has_next_page: true, next_cursor: null }],
+  ["turns in a circle", { has_next_page: true, next_cursor: "2" }],
+])("a list that %s is an error, not a short list and not an endless one", async (_, page_info) => {
+  await using api = await startLocalApi(() => ({ body: { runs: [run], page_info } }));
+  const error = await rejection(Array.fromAsync(api.client().listAll()));
+  expect(error).toBeInstanceOf(ResponseSchemaError);
+});

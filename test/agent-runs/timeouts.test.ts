@@ -1,0 +1,65 @@
+import type { ServerResponse } from "node:http";
+import { expect, test } from "vitest";
+import { RequestAbortedError, RequestTimeoutError } from "../../src/agent-runs/errors.ts";
+import { inTurn, rejection, run, startLocalApi } from "./local-api.ts";
+
+const never = () => undefined;
+const stall = (response: ServerResponse) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.write('{"run_id": "run-1",');
+};
+
+test.each([
+  ["never begins", never],
+  ["begins and stalls", stall],
+])("a create whose answer %s is unknown, and is sent once", async (_, answer) => {
+  await using api = await startLocalApi(() => answer);
+  const error = await rejection(api.client({ timeoutMs: 50 }).create({ prompt: "x" }));
+  expect(error).toBeInstanceOf(RequestTimeoutError);
+  expect(error).toMatchObject({ certainty: "unknown", retryable: true });
+  expect(api.seen).toHaveLength(1);
+});
+
+test.each([
+  ["never begins", never],
+  ["begins and stalls", stall],
+])("a read whose answer %s is tried again", async (_, answer) => {
+  await using api = await startLocalApi(inTurn(answer, { body: run }));
+  // Long enough for the second, proper answer on a busy machine.
+  expect(await api.client({ timeoutMs: 2_000 }).fetch("run-1")).toMatchObject({ run_id: "run-1" });
+  expect(api.seen).toHaveLength(2);
+});
+
+test("one call can have a time-out of its own", async () => {
+  await using api = await startLocalApi(() => never);
+  const call = api.client().followUp("run-1", { message: "x" }, { timeoutMs: 50 });
+  expect(await rejection(call)).toBeInstanceOf(RequestTimeoutError);
+});
+
+test("a follow-up is accepted by its status, even if the body stalls", async () => {
+  await using api = await startLocalApi(() => stall);
+  await api.client({ timeoutMs: 5_000 }).followUp("run-1", { message: "x" });
+  expect(api.seen).toHaveLength(1);
+});
+
+test("a call that is given up before it began sends nothing", async () => {
+  await using api = await startLocalApi(() => ({ body: run }));
+  const error = await rejection(api.client().create({ prompt: "x" }, { signal: AbortSignal.abort() }));
+  expect(error).toBeInstanceOf(RequestAbortedError);
+  expect(error).toMatchObject({ certainty: "not-sent" });
+  expect(api.seen).toEqual([]);
+});
+
+test.each([
+  ["before the answer", never],
+  ["in the midst of the answer", stall],
+])("a create that is given up %s may have been made", async (_, answer) => {
+  const giveUp = new AbortController();
+  await using api = await startLocalApi(() => (response) => {
+    answer(response);
+    setTimeout(() => giveUp.abort(new Error("shutting down")), 20);
+  });
+  const error = await rejection(api.client().create({ prompt: "x" }, { signal: giveUp.signal }));
+  expect(error).toBeInstanceOf(RequestAbortedError);
+  expect(error).toMatchObject({ certainty: "unknown", cause: new Error("shutting down") });
+});

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { problem, rejection, startLocalApi } from "./local-api.ts";
+
+const said = (role: string, ...texts: string[]) => ({
+  role,
+  content: texts.map((text) => ({ type: "text", text })),
+});
+
+test("messages are what user and assistant said, step by step and inner steps after their own", async () => {
+  await using api = await startLocalApi(() => ({
+    body: {
+      conversation_id: "c-1",
+      steps: [
+        {
+          id: "1",
+          messages: [
+            said("system", "rules"),
+            said("user", "fix it"),
+            {
+              role: "assistant",
+              content: [
+                { type: "action", name: "run" },
+                { type: "text", text: "on it" },
+              ],
+            },
+          ],
+          steps: [
+            { id: "1.1", messages: [said("assistant", "looking")], steps: null },
+            { id: "1.2", messages: [said("tool", "output"), said("assistant", "found", "it")], steps: [] },
+          ],
+        },
+        { id: "2", messages: null, steps: [{ id: "2.1", messages: [said("assistant", "done")], steps: [] }] },
+        { id: "3", messages: [said("assistant", " "), { role: "assistant", content: null }], steps: [] },
+      ],
+    },
+  }));
+  expect(await api.client().messages("run-1")).toEqual([
+    { role: "user", text: "fix it" },
+    { role: "assistant", text: "on it" },
+    { role: "assistant", text: "looking" },
+    { role: "assistant", text: "found\n\nit" },
+    { role: "assistant", text: "done" },
+  ]);
+  expect(api.seen[0]?.url.pathname).toBe("/api/v1/agent/runs/run-1/conversation");
+});
+
+test("the raw conversation is given as it is", async () => {
+  const body = { conversation_id: "c-1", steps: [{ id: "1", messages: [said("user", "hi")], steps: [] }] };
+  await using api = await startLocalApi(() => ({ body }));
+  expect(await api.client().conversation("run-1")).toEqual(body);
+});
+
+test.each([404, 422])("a run whose conversation answers %i has no messages", async (status) => {
+  await using api = await startLocalApi(() => problem("resource_not_found", status));
+  expect(await api.client().messages("run-1")).toBeNull();
+  expect(await rejection(api.client().conversation("run-1"))).toMatchObject({ status });
+});
+
+test("a failure to read the conversation is not the same as having none", async () => {
+  await using api = await startLocalApi(() => ({ status: 500 }));
+  expect(await rejection(api.client().messages("run-1"))).toMatchObject({ status: 500 });
+});
