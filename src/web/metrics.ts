@@ -1,0 +1,116 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** What the engine tells of itself, as far as it is counted here. */
+export type Counted =
+  | {
+      readonly kind: "accepted";
+      readonly event: string;
+      readonly answer: string;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: "performed";
+      readonly effect: string;
+      readonly system: string;
+      readonly ok: boolean;
+      readonly durationMs: number;
+    }
+  | {
+      readonly kind: "swept";
+      readonly ok: boolean;
+      readonly requests: number;
+      readonly changed: number;
+      readonly durationMs: number;
+    };
+
+/** How much is still to do at this moment. */
+export interface Load {
+  /** Threads with an effect to perform or an unfinished run. */
+  readonly unsettled: number;
+  /** Effects still to perform. */
+  readonly pending: number;
+  /** Unfinished runs. */
+  readonly unfinished: number;
+}
+
+export interface Metrics {
+  readonly registry: Registry;
+  count(happening: Counted): void;
+}
+
+/** From 5 ms, a quick write, to the minute after which a call to the outside is given up. */
+const seconds = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** The bot's figures, those of its process among them. `load` is asked at each reading. */
+export function createMetrics(load: () => Load): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const accepted = new Histogram({
+    name: "agent_runs_bot_accept_seconds",
+    help: "Time to take in an event and save what follows from it, by kind of event and answer",
+    labelNames: ["event", "answer"],
+    buckets: seconds,
+    registers,
+  });
+  const performed = new Histogram({
+    name: "agent_runs_bot_perform_seconds",
+    help: "Time to perform an effect once, by kind of effect, system and outcome",
+    labelNames: ["effect", "system", "outcome"],
+    buckets: seconds,
+    registers,
+  });
+  const swept = new Histogram({
+    name: "agent_runs_bot_sweep_seconds",
+    help: "Time of one sweep over the unfinished runs, by outcome",
+    labelNames: ["outcome"],
+    buckets: seconds,
+    registers,
+  });
+  const requests = new Counter({
+    name: "agent_runs_bot_sweep_requests_total",
+    help: "Requests that sweeps sent to the Agent Runs API",
+    registers,
+  });
+  const changed = new Counter({
+    name: "agent_runs_bot_sweep_changed_total",
+    help: "Runs that sweeps found changed",
+    registers,
+  });
+  const gauge = (name: keyof Load, help: string): void => {
+    new Gauge({
+      name: `agent_runs_bot_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(load()[name]);
+      },
+    });
+  };
+  gauge("unsettled", "Threads with an effect to perform or an unfinished run");
+  gauge("pending", "Effects still to perform");
+  gauge("unfinished", "Runs that have not ended");
+
+  return {
+    registry,
+    count(happening) {
+      const took = happening.durationMs / 1000;
+      switch (happening.kind) {
+        case "accepted":
+          return accepted.observe({ event: happening.event, answer: happening.answer }, took);
+        case "performed":
+          return performed.observe(
+            { effect: happening.effect, system: happening.system, outcome: happening.ok ? "ok" : "failed" },
+            took,
+          );
+        case "swept":
+          requests.inc(happening.requests);
+          changed.inc(happening.changed);
+          return swept.observe({ outcome: happening.ok ? "ok" : "failed" }, took);
+        default:
+          return happening satisfies never;
+      }
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import type { Log } from "../ports.ts";
+
+/** A fetch-style handler; it sees the whole path, its prefix included, and Node's own request beside it. */
+export type FetchHandler = (
+  request: Request,
+  connection: { readonly incoming: { readonly socket: { destroy(): unknown } } },
+) => Response | Promise<Response>;
+
+export interface Site {
+  /** By method and path, such as `POST /slack/events`; a listener may answer later, or reject. */
+  readonly routes: Readonly<Record<string, (...request: Parameters<RequestListener>) => unknown>>;
+  /** By prefix, such as `/api/v1`: the path itself and all below it. */
+  readonly mounts: Readonly<Record<string, FetchHandler>>;
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "no-store",
+  });
+  response.end(JSON.stringify(body));
+}
+
+/** Gives each request to the route or mount that it is for; 404 or 405 if there is none. Never throws. */
+export function createRouter({ routes, mounts }: Site, log: Log): RequestListener {
+  const paths = new Map<string, Map<string, Site["routes"][string]>>();
+  for (const [key, listener] of Object.entries(routes)) {
+    const [method = "", path = ""] = key.split(" ");
+    paths.set(path, (paths.get(path) ?? new Map()).set(method, listener));
+  }
+  const prefixes = Object.entries(mounts).map(
+    ([prefix, fetch]) => [prefix, getRequestListener(fetch, { overrideGlobalObjects: false })] as const,
+  );
+
+  const find = (request: IncomingMessage, response: ServerResponse): unknown => {
+    const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
+    const methods = paths.get(path);
+    if (methods !== undefined) {
+      // HEAD is GET without the body, which Node leaves out by itself.
+      const listener = methods.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
+      if (listener !== undefined) return listener(request, response);
+      response.setHeader("allow", [...methods.keys()].join(", "));
+      return sendJson(response, 405, { error: `${path} takes ${[...methods.keys()].join(" and ")} only` });
+    }
+    const mount = prefixes.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));
+    if (mount !== undefined) return mount[1](request, response);
+    return sendJson(response, 404, { error: "there is nothing at this path" });
+  };
+
+  return async (request, response) => {
+    try {
+      await find(request, response);
+    } catch (error) {
+      log.error("A request failed", { method: request.method, path: request.url?.split("?", 1)[0], error });
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: "something went wrong here" });
+    }
+  };
+}

@@ -1,0 +1,86 @@
+import { createServer, type RequestListener } from "node:http";
+import type { Log } from "../ports.ts";
+import { createRouter, type Site, sendJson } from "./router.ts";
+
+export type Listening =
+  /** `port` is the real one, also where any free one was asked for. */
+  | { readonly ok: true; readonly port: number; readonly url: string }
+  /** `problem`: a sentence that says what to do. */
+  | { readonly ok: false; readonly problem: string };
+
+export interface Web {
+  /** Begins to listen. Until `open`, everything but `/healthz` hears 503 and is to be tried again. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
+  /** Lets requests in. */
+  open(site: Site): void;
+  /** Takes no new request and waits for those under way, `stopWithinMs` at most. */
+  stop(): Promise<void>;
+}
+
+/** `stopWithinMs`: how long requests under way may take after `stop`; 10,000 if absent. */
+export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: number }): Web {
+  const { log, stopWithinMs = 10_000 } = options;
+  const alive: Site["routes"] = {
+    "GET /healthz": (_, response) => sendJson(response, 200, { status: "ok" }),
+  };
+  const starting: RequestListener = (request, response) => {
+    if (request.url === "/healthz") return sendJson(response, 200, { status: "ok" });
+    response.setHeader("retry-after", "1");
+    sendJson(response, 503, { error: "the bot is starting" });
+  };
+  let router = starting;
+  const server = createServer((request, response) => router(request, response));
+  // Slow senders are let go; 25 MB, the largest webhook, fits in these times.
+  server.headersTimeout = 15_000;
+  server.requestTimeout = 60_000;
+
+  return {
+    listen: ({ host, port }) =>
+      new Promise((resolve) => {
+        server.once("error", (error: NodeJS.ErrnoException) => {
+          resolve({ ok: false, problem: sentence(error.code, host, port) });
+        });
+        server.listen({ host, port }, () => {
+          server.removeAllListeners("error");
+          server.on("error", (error) => log.error("The HTTP server had an error", { error }));
+          const address = server.address();
+          const real = typeof address === "object" && address !== null ? address.port : port;
+          resolve({ ok: true, port: real, url: `http://${reachable(host)}:${real}` });
+        });
+      }),
+    open: (site) => {
+      router = createRouter({ ...site, routes: { ...alive, ...site.routes } }, log);
+    },
+    stop: () => {
+      if (!server.listening) return Promise.resolve();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // A kept-alive connection becomes idle only once its last answer is out, hence again and again.
+      const idle = setInterval(() => server.closeIdleConnections(), 50);
+      const late = setTimeout(() => server.closeAllConnections(), stopWithinMs);
+      return closed.finally(() => {
+        clearInterval(idle);
+        clearTimeout(late);
+      });
+    },
+  };
+}
+
+/** An address that a program on this machine can use for a server that listens on `host`. */
+function reachable(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+function sentence(code: string | undefined, host: string, port: number): string {
+  switch (code) {
+    case "EADDRINUSE":
+      return `PORT ${port} is already in use on ${host}: stop what listens there, or set PORT to another number.`;
+    case "EACCES":
+      return `PORT ${port} may not be used by this account: set PORT to a number above 1023.`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return `HOST ${host} is no address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every address.`;
+    default:
+      return `Listening on HOST ${host}, PORT ${port} failed (${code ?? "no code"}): check both.`;
+  }
+}

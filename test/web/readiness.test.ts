@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { createReadiness } from "../../src/web/readiness.ts";
+
+const options = { timeoutMs: 1000, cacheMs: 2000, now: () => 0 };
+
+test("a check that never answers is told, and holds up no other for longer than its time", async () => {
+  const checks = { store: () => Promise.resolve(), api: () => new Promise<void>(() => {}) };
+  const readiness = createReadiness(checks, { ...options, timeoutMs: 50 });
+  expect(await readiness()).toEqual({ store: "ok", api: "no answer within 0.05 s" });
+});
+
+test("a check that throws at once, or throws no Error, is told too", async () => {
+  const checks = {
+    api: () => {
+      throw new Error("no route");
+    },
+    slack: () => Promise.reject("secret"),
+  };
+  expect(await createReadiness(checks, options)()).toEqual({
+    api: "no route",
+    slack: "it failed without a reason",
+  });
+});
+
+test("all checks are under way at once", async () => {
+  let begun = 0;
+  const all = Promise.withResolvers<void>();
+  const check = async () => {
+    begun += 1;
+    if (begun === 3) all.resolve();
+    await all.promise;
+  };
+  const readiness = createReadiness({ store: check, api: check, slack: check }, options);
+  expect(await readiness()).toEqual({ store: "ok", api: "ok", slack: "ok" });
+});
+
+test("questions in quick succession share an answer, later ones get a new one", async () => {
+  let asked = 0;
+  let now = 0;
+  const check = async () => {
+    asked += 1;
+  };
+  const readiness = createReadiness({ store: check }, { ...options, now: () => now });
+  await Promise.all([readiness(), readiness()]);
+  now = 1999;
+  await readiness();
+  expect(asked).toBe(1);
+  now = 2000;
+  await readiness();
+  expect(asked).toBe(2);
+});

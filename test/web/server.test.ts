@@ -1,0 +1,190 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import { createConnection } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { createMetrics } from "../../src/web/metrics.ts";
+import type { Site } from "../../src/web/router.ts";
+import { createWeb, type Web } from "../../src/web/server.ts";
+import { statusRoutes } from "../../src/web/status.ts";
+import { recordingLog } from "./recording-log.ts";
+
+const running: Web[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((web) => web.stop()));
+});
+
+/** A server that listens, its base URL, and what it logged. */
+async function listening(options: { stopWithinMs?: number } = {}) {
+  const { log, lines } = recordingLog();
+  const web = createWeb({ log, ...options });
+  running.push(web);
+  const at = await web.listen({ host: "127.0.0.1", port: 0 });
+  if (!at.ok) throw new Error(at.problem);
+  return { web, url: at.url, port: at.port, lines };
+}
+
+async function serving(site: Partial<Site>) {
+  const server = await listening();
+  server.web.open({ routes: {}, mounts: {}, ...site });
+  return server;
+}
+
+test("port 0 is answered with the port that is really listened on", async () => {
+  const { url, port } = await serving({});
+  expect(port).toBeGreaterThan(0);
+  expect(url).toBe(`http://127.0.0.1:${port}`);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test("until the bot is ready, it lives, and asks for everything else to be sent again", async () => {
+  const { web, url } = await listening();
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const early = await fetch(`${url}/slack/events`, { method: "POST", body: "{}" });
+  expect(early.status).toBe(503);
+  expect(early.headers.get("retry-after")).toBe("1");
+  web.open({ routes: { "POST /slack/events": (_, response) => response.end("taken") }, mounts: {} });
+  expect(await (await fetch(`${url}/slack/events`, { method: "POST", body: "{}" })).text()).toBe("taken");
+});
+
+test("a path that leads nowhere is a 404 in JSON", async () => {
+  const { url } = await serving({});
+  const answer = await fetch(`${url}/slack/events`, { method: "POST" });
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toEqual({ error: "there is nothing at this path" });
+});
+
+test("the wrong method is a 405 that names the right one, and HEAD is as good as GET", async () => {
+  const { url } = await serving({});
+  const answer = await fetch(`${url}/healthz`, { method: "POST" });
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get("allow")).toBe("GET");
+  expect((await fetch(`${url}/healthz`, { method: "HEAD" })).status).toBe(200);
+});
+
+test("a route is found whatever its query is", async () => {
+  const { url } = await serving({});
+  expect((await fetch(`${url}/healthz?from=probe`)).status).toBe(200);
+});
+
+test("a mount gets its prefix and all below it, and nothing that merely begins alike", async () => {
+  const mounts = { "/api/v1": (request: Request) => new Response(new URL(request.url).pathname) };
+  const { url } = await serving({ mounts });
+  expect(await (await fetch(`${url}/api/v1`)).text()).toBe("/api/v1");
+  expect(await (await fetch(`${url}/api/v1/agent/runs?limit=1`)).text()).toBe("/api/v1/agent/runs");
+  expect((await fetch(`${url}/api/v10`)).status).toBe(404);
+});
+
+test("a listener or mount that fails is a 500 in JSON, is logged, and harms no other request", async () => {
+  const { url, lines } = await serving({
+    routes: { "GET /bad": () => Promise.reject(new Error("no luck")) },
+    mounts: {
+      "/worse": () => {
+        throw new Error("no luck either");
+      },
+    },
+  });
+  const answer = await fetch(`${url}/bad?key=secret`);
+  expect(answer.status).toBe(500);
+  expect(await answer.json()).toEqual({ error: "something went wrong here" });
+  expect((await fetch(`${url}/worse`)).status).toBe(500);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect(lines).toContainEqual(expect.objectContaining({ message: "A request failed", path: "/bad" }));
+});
+
+test("a request line that is no path harms nothing", async () => {
+  const { url, port } = await serving({ mounts: { "/api/v1": () => new Response("x") } });
+  const socket = createConnection(port, "127.0.0.1");
+  socket.end("GET http://[ HTTP/1.1\r\nHost: %%%\r\nConnection: close\r\n\r\n");
+  await once(socket, "data");
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+test("a port that is taken is told in one sentence", async () => {
+  const { port } = await listening();
+  const { log } = recordingLog();
+  expect(await createWeb({ log }).listen({ host: "127.0.0.1", port })).toEqual({
+    ok: false,
+    problem: `PORT ${port} is already in use on 127.0.0.1: stop what listens there, or set PORT to another number.`,
+  });
+});
+
+test("a host that is not this machine is told in one sentence", async () => {
+  const { log } = recordingLog();
+  const answer = await createWeb({ log }).listen({ host: "192.0.2.1", port: 0 });
+  expect(answer).toMatchObject({
+    ok: false,
+    problem: expect.stringMatching(/^HOST 192\.0\.2\.1 is no address/),
+  });
+});
+
+test("stopping waits for the answer under way, and takes no further request", async () => {
+  const entered = Promise.withResolvers<void>();
+  const leave = Promise.withResolvers<void>();
+  const { web, url } = await serving({
+    routes: {
+      "GET /slow": async (_, response) => {
+        entered.resolve();
+        await leave.promise;
+        response.end("done");
+      },
+    },
+  });
+  await fetch(`${url}/healthz`);
+  const slow = fetch(`${url}/slow`);
+  await entered.promise;
+  const stopped = web.stop();
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  leave.resolve();
+  expect(await (await slow).text()).toBe("done");
+  await stopped;
+});
+
+test("stopping a server that never listened is done at once", async () => {
+  const { log } = recordingLog();
+  await createWeb({ log }).stop();
+});
+
+test("an address that Node can't serve is no reason for a stack", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { log } = recordingLog();
+  const answer = await createWeb({ log }).listen({ host: "no-such-host.invalid", port: 0 });
+  expect(answer).toMatchObject({ ok: false, problem: expect.stringMatching(/^(HOST|Listening)/) });
+  taken.close();
+});
+
+test("readyz names what is down, with the reason, and what is up", async () => {
+  const checks = {
+    store: () => Promise.resolve(),
+    slack: () => Promise.reject(new Error("Slack says invalid_auth")),
+  };
+  const { url } = await serving({ routes: statusRoutes(checks, createMetrics(noLoad).registry) });
+  const answer = await fetch(`${url}/readyz`);
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({ store: "ok", slack: "Slack says invalid_auth" });
+});
+
+test("readyz is 200 when everything answers, and metrics are Prometheus text", async () => {
+  const checks = { store: () => Promise.resolve() };
+  const { url } = await serving({ routes: statusRoutes(checks, createMetrics(noLoad).registry) });
+  const ready = await fetch(`${url}/readyz`);
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toEqual({ store: "ok" });
+  const metrics = await fetch(`${url}/metrics`);
+  expect(metrics.headers.get("content-type")).toContain("text/plain");
+  expect(await metrics.text()).toContain("process_cpu_seconds_total");
+});
+
+test("a body that never ends does not keep the server from stopping", async () => {
+  const { web, port } = await listening({ stopWithinMs: 100 });
+  const arrived = Promise.withResolvers<void>();
+  web.open({ routes: { "POST /slack/events": () => arrived.resolve() }, mounts: {} });
+  const sending = request({ port, host: "127.0.0.1", method: "POST", path: "/slack/events" });
+  const failed = once(sending, "error");
+  sending.write("{");
+  await arrived.promise;
+  await web.stop();
+  await failed;
+});
+
+const noLoad = () => ({ unsettled: 0, pending: 0, unfinished: 0 });
