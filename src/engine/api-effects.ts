@@ -1,0 +1,85 @@
+import type { ApiEffect, Outcome } from "../core/effect.ts";
+import type { Thread } from "../core/thread.ts";
+import type { Attempt } from "../ports.ts";
+import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
+import { isApiFault } from "./api-fault.ts";
+import { createRun } from "./create-run.ts";
+import { sendFollowUp } from "./send-follow-up.ts";
+
+const listedAtMost = 100;
+const badRequest = 400;
+const notFound = 404;
+
+/** Performs one effect of the thread toward the Agent Runs API. Never rejects. */
+export async function performApiEffect(
+  api: Api,
+  effect: ApiEffect,
+  thread: Thread,
+  attempt: Attempt,
+): Promise<Outcome> {
+  try {
+    return await performOrReject(api, effect, thread, attempt);
+  } catch (error) {
+    return rejected(api, effect, error);
+  }
+}
+
+function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: Attempt): Promise<Outcome> {
+  switch (effect.kind) {
+    case "create":
+      return createRun(api, effect, attempt);
+    case "follow-up":
+      return sendFollowUp(api, effect, thread, attempt);
+    case "cancel":
+      return cancelRun(api, runIdOf(thread, effect.dispatch));
+    case "fetch":
+      return fetchRun(api, effect.runId);
+    case "answer":
+      return readAnswer(api, runIdOf(thread, effect.dispatch));
+    case "list":
+      return listOurs(api);
+    default:
+      return effect satisfies never;
+  }
+}
+
+async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
+  if (runId === null) return failed(noRun);
+  try {
+    await api.agentRuns.cancel(runId);
+  } catch (error) {
+    // A run that has ended is as cancelled as it can be; the API answers 400 `invalid_request` then.
+    const hasEnded =
+      isApiFault(error) &&
+      error.status === badRequest &&
+      (error.code === undefined || error.code === "invalid_request");
+    if (!hasEnded) throw error;
+  }
+  return { ok: true, kind: "cancel" };
+}
+
+async function fetchRun(api: Api, runId: string): Promise<Outcome> {
+  try {
+    return { ok: true, kind: "fetch", run: await api.agentRuns.fetch(runId) };
+  } catch (error) {
+    if (isApiFault(error) && error.status === notFound) return { ok: true, kind: "fetch", run: null };
+    throw error;
+  }
+}
+
+async function readAnswer(api: Api, runId: string | null): Promise<Outcome> {
+  if (runId === null) return failed(noRun);
+  const messages = (await api.transcripts.messages(runId)) ?? [];
+  const answer = messages.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
+  return { ok: true, kind: "answer", text: answer?.text ?? null };
+}
+
+async function listOurs(api: Api): Promise<Outcome> {
+  const page = await api.agentRuns.list({
+    name: api.runName,
+    limit: listedAtMost,
+    sort_by: "updated_at",
+    sort_order: "desc",
+  });
+  return { ok: true, kind: "list", runs: page.runs };
+}

@@ -1,0 +1,198 @@
+import type { Decide } from "../core/decide.ts";
+import type { Ref } from "../core/event.ts";
+import { isSettled, type Thread } from "../core/thread.ts";
+import type { Accept, AgentRuns, Clock, Factories, Log, Platform, Store, Transcripts } from "../ports.ts";
+import { EngineStopped } from "./engine-stopped.ts";
+import type { Happening, Observe } from "./happening.ts";
+import { createInFlight } from "./in-flight.ts";
+import { createLanes } from "./lanes.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+import { createOpenRuns } from "./open-runs.ts";
+import { createPerformEffect } from "./perform-effect.ts";
+import { createPoller, type SweepHealth } from "./poll.ts";
+import { createSave } from "./save.ts";
+import { createSaveOutcome } from "./save-outcome.ts";
+import { createShowRun, quiet } from "./show-run.ts";
+import { createSweeper } from "./sweep.ts";
+import { createTimers } from "./timers.ts";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly agentRuns: AgentRuns;
+  readonly transcripts: Transcripts;
+  readonly factories: Factories;
+  readonly platforms: readonly Platform[];
+  readonly decide: Decide;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Config name that marks our runs. */
+  readonly runName: string;
+  /** The shortest tick of the poller. */
+  readonly pollIntervalMs: number;
+  readonly limits?: Partial<Limits>;
+  /** Hears of what happens, to count and measure it. */
+  readonly observe?: Observe;
+}
+
+export interface EngineStatus {
+  /** Threads with an effect to perform or an unfinished run. */
+  readonly unsettled: number;
+  readonly pendingEffects: number;
+  readonly unfinishedRuns: number;
+  /** Effects being performed just now. */
+  readonly inFlight: number;
+  /** null before the first sweep; `at` in milliseconds since the epoch. */
+  readonly lastSweep: SweepHealth | null;
+}
+
+export interface Engine {
+  /** Takes an event in; see `Accept`. Rejects with `EngineStopped` from `stop` on. */
+  readonly accept: Accept;
+  /** Loads the unsettled threads, then begins to perform and to poll. Rejects as the store does. */
+  start(): Promise<void>;
+  /** Finishes what is in flight, within `limits.stopMs`, and begins nothing more. Never rejects. */
+  stop(): Promise<void>;
+  status(): EngineStatus;
+}
+
+/**
+ * Orders, saves and performs: events are decided and saved before they are acknowledged, effects are
+ * performed after they are saved, and unfinished runs are followed. It decides nothing itself.
+ */
+export function createEngine(options: EngineOptions): Engine {
+  const { store, agentRuns, clock, log, runName, pollIntervalMs } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const timers = createTimers(clock);
+  const accepting = createInFlight();
+  const unsettled = new Set<Ref>();
+  /** While threads are loaded: those that an event has changed meanwhile, so that the loaded copy is older. */
+  let changedMeanwhile: Set<Ref> | null = null;
+  let stopping: Promise<void> | null = null;
+
+  function observe(happening: Happening): void {
+    try {
+      options.observe?.(happening);
+    } catch {
+      // Whoever counts must not disturb what is counted.
+    }
+  }
+
+  function know(thread: Thread, before: Thread | null): void {
+    if (isSettled(thread)) unsettled.delete(thread.id);
+    else unsettled.add(thread.id);
+    if (openRuns.know(thread)) poller.wake();
+    lanes.know(thread, before);
+  }
+
+  const save = createSave({
+    ...options,
+    onKnown(thread, before) {
+      changedMeanwhile?.add(thread.id);
+      know(thread, before);
+    },
+  });
+  const openRuns = createOpenRuns(() => clock.now(), quiet.firstMs);
+  const show = createShowRun({
+    openRuns,
+    clock,
+    log,
+    async hand(run) {
+      const { thread } = await save({ kind: "run", run });
+      return thread === null ? "gone" : "handed";
+    },
+  });
+  const poller = createPoller({
+    sweeper: createSweeper({
+      agentRuns,
+      openRuns,
+      show,
+      clock,
+      log,
+      runName,
+      fetchIntervalMs: pollIntervalMs,
+      stopped: () => stopping !== null,
+    }),
+    openRuns,
+    timers,
+    clock,
+    log,
+    intervalMs: pollIntervalMs,
+    observe,
+  });
+  const lanes = createLanes({
+    perform: createPerformEffect({
+      api: options,
+      platforms: options.platforms,
+      save,
+      timers,
+      limitMs: limits.effectMs,
+    }),
+    saveOutcome: createSaveOutcome({ save, timers, clock, log }),
+    perSystem: limits.perSystem,
+    timers,
+    clock,
+    log,
+    observe,
+    onOutcome(effect, outcome) {
+      if (outcome.ok && (effect.kind === "follow-up" || effect.kind === "cancel")) poller.wake();
+    },
+    onGone: (thread) => unsettled.delete(thread),
+  });
+
+  const accept: Accept = async (event) => {
+    if (stopping !== null) throw new EngineStopped();
+    const began = clock.now();
+    const measure = (answer: "saved" | "ignored" | "again" | "failed"): void =>
+      observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
+    try {
+      const { answer } = await accepting.track(save(event));
+      // Only a hand-over asks for known threads alone; a person's event may always begin one.
+      const told = answer === "unknown" ? "ignored" : answer;
+      measure(told);
+      return told;
+    } catch (error) {
+      measure("failed");
+      throw error;
+    }
+  };
+
+  async function start(): Promise<void> {
+    const meanwhile = new Set<Ref>();
+    changedMeanwhile = meanwhile;
+    try {
+      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) know(thread, thread);
+    } finally {
+      changedMeanwhile = null;
+    }
+    if (stopping !== null) return;
+    lanes.open();
+    poller.open();
+  }
+
+  async function finish(): Promise<void> {
+    const ended = Promise.all([accepting.idle(), lanes.close(), poller.close()]);
+    let callOff = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      callOff = clock.after(limits.stopMs, resolve);
+    });
+    await Promise.race([ended, late]);
+    callOff();
+    timers.close();
+  }
+
+  return {
+    accept,
+    start,
+    stop() {
+      stopping ??= finish();
+      return stopping;
+    },
+    status: () => ({
+      unsettled: unsettled.size,
+      pendingEffects: lanes.pendingEffects(),
+      unfinishedRuns: openRuns.size(),
+      inFlight: lanes.inFlight(),
+      lastSweep: poller.lastSweep(),
+    }),
+  };
+}

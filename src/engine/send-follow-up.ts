@@ -1,0 +1,45 @@
+import type { Fault, FollowUpEffect, Outcome } from "../core/effect.ts";
+import { isEnded } from "../core/run.ts";
+import type { Thread } from "../core/thread.ts";
+import type { Attempt } from "../ports.ts";
+import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
+import { hasReference } from "./find-dispatch.ts";
+
+const arrivalUnsure: Fault = {
+  certainty: "unknown",
+  retryable: true,
+  reason: "The run has no conversation yet that would show whether the message arrived.",
+};
+
+/** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
+export async function sendFollowUp(
+  api: Api,
+  effect: FollowUpEffect,
+  thread: Thread,
+  attempt: Attempt,
+): Promise<Outcome> {
+  const runId = runIdOf(thread, effect.dispatch);
+  if (runId === null) return failed(noRun);
+  if (attempt.uncertain) {
+    try {
+      const arrived = await hasArrived(api, runId, effect.id);
+      if (arrived === "yes") return { ok: true, kind: "follow-up" };
+      if (arrived === "unsure") return failed(arrivalUnsure);
+    } catch (error) {
+      return lookupRejected(api, effect, error);
+    }
+  }
+  await api.agentRuns.followUp(runId, { message: effect.message });
+  return { ok: true, kind: "follow-up" };
+}
+
+async function hasArrived(api: Api, runId: string, effectId: string): Promise<"yes" | "no" | "unsure"> {
+  const messages = await api.transcripts.messages(runId);
+  if (messages !== null) {
+    const arrived = messages.some(({ role, text }) => role === "user" && hasReference(text, effectId));
+    return arrived ? "yes" : "no";
+  }
+  // A run that has hardly begun has no conversation yet, though the message may already wait for it.
+  const { state } = await api.agentRuns.fetch(runId);
+  return isEnded(state) || state === "BLOCKED" ? "no" : "unsure";
+}

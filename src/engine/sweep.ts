@@ -1,0 +1,160 @@
+import type { Run } from "../core/run.ts";
+import type { AgentRuns, Clock, Log } from "../ports.ts";
+import { isApiFault } from "./api-fault.ts";
+import { createFetchRun } from "./fetch-run.ts";
+import type { OpenRun, OpenRuns } from "./open-runs.ts";
+import { readPages } from "./read-pages.ts";
+import type { Shown, ShowRun } from "./show-run.ts";
+import { fetchesInTurn, namesInTurn, planSweep, quietOnes } from "./sweep-plan.ts";
+
+export interface Swept {
+  readonly requests: number;
+  /** Runs that changed and whose threads heard of it. */
+  readonly changed: number;
+  /** Runs that changed and whose threads could not be saved. */
+  readonly unsaved: number;
+}
+
+export interface Sweeper {
+  /** One tick. Rejects like `AgentRuns` when the API can't be asked. */
+  sweep(): Promise<Swept>;
+  /** No run is unfinished: what comes next has nothing to do with what was seen last. */
+  rest(): void;
+}
+
+/** What changed shortly before the newest change that was seen may have become visible after it. */
+const overlapMs = 60_000;
+/** How far the service's clock may be behind ours, where only ours is known. */
+const clockMarginMs = 5 * 60_000;
+const mostPages = 200;
+const handedAtOnce = 16;
+
+export function createSweeper(options: {
+  readonly agentRuns: AgentRuns;
+  readonly openRuns: OpenRuns;
+  readonly show: ShowRun;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runName: string;
+  /** Time between two single fetches of one run, at least. */
+  readonly fetchIntervalMs: number;
+  readonly stopped: () => boolean;
+}): Sweeper {
+  const { agentRuns, openRuns, show, clock, log, runName, stopped } = options;
+  /** By name: the newest `updated_at`, in milliseconds by the API's clock, that a complete sweep has seen. */
+  const newestSeen = new Map<string, number>();
+  const listedAt = new Map<string, number>();
+
+  const stillOpen = (runs: readonly OpenRun[]): readonly OpenRun[] =>
+    runs.filter((run) => openRuns.get(run.runId) === run);
+
+  async function sweep(): Promise<Swept> {
+    const tally = { requests: 0, changed: 0, unsaved: 0 };
+    const count = (shown: Shown): Shown => {
+      if (shown === "changed") tally.changed += 1;
+      if (shown === "unsaved") tally.unsaved += 1;
+      return shown;
+    };
+    const list: AgentRuns["list"] = (query) => {
+      tally.requests += 1;
+      return agentRuns.list(query);
+    };
+    const fetchRun = createFetchRun({
+      ...options,
+      fetch: (runId) => {
+        tally.requests += 1;
+        return agentRuns.fetch(runId);
+      },
+    });
+    const showAll = async (runs: readonly Run[], how: "changes" | "everything"): Promise<void> => {
+      for (let at = 0; at < runs.length && !stopped(); at += handedAtOnce) {
+        const shown = runs.slice(at, at + handedAtOnce).map(async (run) => count(await show(run, how)));
+        await Promise.all(shown);
+      }
+    };
+
+    async function listChanges(name: string, runs: readonly OpenRun[]): Promise<void> {
+      listedAt.set(name, clock.now());
+      const seen = newestSeen.get(name);
+      const after = seen === undefined ? earliestNews(runs) : seen - overlapMs;
+      const unsavedBefore = tally.unsaved;
+      let newest = seen ?? after;
+      const reading = { name, by: "updated_at" as const, after, mostPages };
+      const end = await readPages(list, reading, async (page) => {
+        for (const run of page) newest = Math.max(newest, Date.parse(run.updated_at) || 0);
+        await showAll(page, "changes");
+        return stopped() ? "enough" : "more";
+      });
+      if (end === "cut") log.warn("A sweep found more runs than it could page through", { name });
+      // Only what was seen whole and saved whole need not be asked for again.
+      if (end === "complete" && tally.unsaved === unsavedBefore) newestSeen.set(name, newest);
+    }
+
+    async function listEverything(name: string, runs: readonly OpenRun[]): Promise<void> {
+      const after = Math.min(...runs.map(createdAt)) - clockMarginMs;
+      const shown = new Set<string>();
+      const reading = { name, by: "created_at" as const, after, mostPages };
+      const end = await readPages(list, reading, async (page) => {
+        for (const run of page) shown.add(run.run_id);
+        await showAll(page, "everything");
+        return stopped() ? "enough" : "more";
+      });
+      if (end === "enough") return;
+      for (const run of quietOnes(runs, clock.now())) if (!shown.has(run.runId)) run.unlisted = true;
+    }
+
+    const plan = planSweep(openRuns.all(), runName);
+    const due: OpenRun[] = [];
+    let refusal: unknown = null;
+    for (const name of namesInTurn(plan.byName.keys(), runName, (name) => listedAt.get(name) ?? 0)) {
+      const runs = plan.byName.get(name) ?? [];
+      try {
+        if (stopped()) break;
+        await listChanges(name, runs);
+        const quiet = quietOnes(stillOpen(runs), clock.now());
+        if (quiet.length > 1) await listEverything(name, stillOpen(runs));
+        else due.push(...quiet);
+      } catch (error) {
+        if (!isLasting(error)) throw error;
+        // The service does not list this name to us, yet may still show each run.
+        if (name === runName) refusal = error;
+        else for (const run of runs) run.unlisted = true;
+      }
+    }
+    const singly = planSweep(openRuns.all(), runName).singly;
+    for (const run of [...due, ...fetchesInTurn(singly, clock.now())]) {
+      if (stopped()) break;
+      const listable = !singly.includes(run);
+      const shown = count(await fetchRun(run));
+      // The list of changes, read just before, should have shown it.
+      if (listable && (shown === "changed" || shown === "unsaved")) run.unlisted = true;
+    }
+    if (refusal !== null) throw refusal;
+    return tally;
+  }
+
+  return {
+    sweep,
+    rest() {
+      newestSeen.clear();
+      listedAt.clear();
+    },
+  };
+}
+
+const createdAt = (run: OpenRun): number => {
+  const created = run.last === null ? Number.NaN : Date.parse(run.last.created_at);
+  return Number.isNaN(created) ? run.since : created;
+};
+
+/** From when on the first sweep must look, so that it shows each of the runs. */
+function earliestNews(runs: readonly OpenRun[]): number {
+  const times = runs.map(({ handed, since }) =>
+    handed === null || Number.isNaN(handed.updatedAt) ? since - clockMarginMs : handed.updatedAt - overlapMs,
+  );
+  return Math.min(...times);
+}
+
+/** An answer that the same request will get again, and that is not about our credentials as a whole. */
+const isLasting = (error: unknown): boolean =>
+  isApiFault(error) && error.certainty === "refused" && !error.retryable && error.status !== 401;
