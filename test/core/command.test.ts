@@ -37,7 +37,9 @@ test("two hyphens alone end the flags, so that a prompt can begin with one", () 
 });
 
 test("a prompt keeps its lines", () => {
-  expect(parseCommand("run fix this:\n\n- a\n- b")).toMatchObject({ command: { prompt: "fix this:\n\n- a\n- b" } });
+  expect(parseCommand("run fix this:\n\n- a\n- b")).toMatchObject({
+    command: { prompt: "fix this:\n\n- a\n- b" },
+  });
 });
 
 test("a skill needs no prompt, everything else does", () => {
@@ -103,5 +105,7 @@ test("whatever is typed is either a command or a sentence, and short", () => {
 
 test("ten thousand flags are answered like one", () => {
   expect(problemOf(`run ${"--model x ".repeat(10_000)}`)).toContain("twice");
-  expect(parseCommand(`run ${"--mcp x ".repeat(10_000)} go`)).toMatchObject({ command: { flags: { mcp: ["x"] } } });
+  expect(parseCommand(`run ${"--mcp x ".repeat(10_000)} go`)).toMatchObject({
+    command: { flags: { mcp: ["x"] } },
+  });
 });

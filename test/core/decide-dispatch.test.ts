@@ -1,6 +1,18 @@
 import { expect, test } from "vitest";
 import { dispatchKey, referenceLine } from "../../src/core/run.ts";
-import { alice, channel, comment, issue, labelled, mention, place, reply, runAt, slash, story } from "./story.ts";
+import {
+  alice,
+  channel,
+  comment,
+  issue,
+  labelled,
+  mention,
+  place,
+  reply,
+  runAt,
+  slash,
+  story,
+} from "./story.ts";
 
 test("a slash command posts the card first, and only its place lets the run be made", () => {
   const it = story();
@@ -135,7 +147,11 @@ test("a label on an issue where a run is at work starts no second one", () => {
 test("bots are neither obeyed nor answered", () => {
   const it = story();
   const bot = { ...alice, bot: true };
-  for (const event of [slash("run x", { by: bot }), mention("run x", { by: bot }), labelled("agent", { by: bot })]) {
+  for (const event of [
+    slash("run x", { by: bot }),
+    mention("run x", { by: bot }),
+    labelled("agent", { by: bot }),
+  ]) {
     expect(it.give(event)).toBe("ignore");
   }
 });
@@ -170,7 +186,11 @@ test("a refused create is told in the place with its reason, and so is whatever 
   const it = story();
   it.give(mention("fix it"));
   it.give(reply("and hurry"));
-  it.fails("create", { reason: "The budget is used up.", code: "budget_exceeded", link: "https://example.com/pay" });
+  it.fails("create", {
+    reason: "The budget is used up.",
+    code: "budget_exceeded",
+    link: "https://example.com/pay",
+  });
   expect(it.said("reply")[0]).toContain("The budget is used up.");
   expect(it.said("reply")[0]).toContain("https://example.com/pay");
   expect(it.effects("follow-up")).toEqual([]);
@@ -250,7 +270,9 @@ test("attach to a run of another channel, or to none, starts following nothing",
   const foreign = story();
   foreign.give(slash("attach run-9"));
   foreign.done("hand-over", { taken: false });
-  foreign.done("fetch", { run: runAt("INPROGRESS", 5, { metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }) });
+  foreign.done("fetch", {
+    run: runAt("INPROGRESS", 5, { metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }),
+  });
   expect(foreign.thread().runs).toEqual([]);
   expect(foreign.said("tell")[0]).toContain("belongs to another channel");
   const none = story();

@@ -134,10 +134,18 @@ test.each([
   const artifacts = [
     { artifact_type: "PULL_REQUEST", data: { url: "https://github.com/octo/app/pull/9", branch: "b" } },
   ];
-  it.run(state, 65, { artifacts, session_link: "https://runs.example.com/1", status_message: { message: "tests fail" } });
+  it.run(state, 65, {
+    artifacts,
+    session_link: "https://runs.example.com/1",
+    status_message: { message: "tests fail" },
+  });
   it.performAll();
   const it2 = started();
-  it2.run(state, 65, { artifacts, session_link: "https://runs.example.com/1", status_message: { message: "tests fail" } });
+  it2.run(state, 65, {
+    artifacts,
+    session_link: "https://runs.example.com/1",
+    status_message: { message: "tests fail" },
+  });
   it2.done("answer", { text: "I tried." });
   const [said = ""] = it2.said("reply");
   expect(said).toContain(word);
@@ -171,7 +179,13 @@ test("of several edits that wait only the last is sent, also when one is on its 
   const first = it.one("card");
   it.run("INPROGRESS", 6);
   expect(it.effects("card")).toHaveLength(1);
-  it.outcome(first.id, { ok: true, kind: "card", revision: first.revision, message: "card-1", place: first.at });
+  it.outcome(first.id, {
+    ok: true,
+    kind: "card",
+    revision: first.revision,
+    message: "card-1",
+    place: first.at,
+  });
   expect(it.said("card")[0]).toContain("In progress");
   it.performAll();
   expect(it.effects("card")).toEqual([]);
@@ -194,7 +208,13 @@ test("comments of people without write access stay among people, and they are to
   const it = story();
   it.give(labelled());
   it.performAll();
-  const mallory = { platform: "github", id: "mallory", name: "mallory", bot: false, permission: "unknown" } as const;
+  const mallory = {
+    platform: "github",
+    id: "mallory",
+    name: "mallory",
+    bot: false,
+    permission: "unknown",
+  } as const;
   for (const text of ["drop the tables", "please?"]) {
     it.give(comment(text, { by: mallory }));
     it.done("permission", { permission: "read" });

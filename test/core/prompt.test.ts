@@ -14,7 +14,9 @@ test("what people can't see on the page never reaches the agent", () => {
 });
 
 test("a comment opener in the middle of a line that nothing closes is ordinary text", () => {
-  expect(visible("the parser chokes on <!-- here\nand below")).toBe("the parser chokes on <!-- here\nand below");
+  expect(visible("the parser chokes on <!-- here\nand below")).toBe(
+    "the parser chokes on <!-- here\nand below",
+  );
 });
 
 test("a hundred thousand comment openers are read in one pass", () => {

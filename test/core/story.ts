@@ -205,7 +205,13 @@ function success(effect: Effect): Done {
     case "card": {
       const placed = effect.at.split(":").length > 3 || effect.at.includes("#");
       const message = effect.message ?? "card-1";
-      return { ok: true, kind: "card", revision: effect.revision, message, place: placed ? effect.at : place };
+      return {
+        ok: true,
+        kind: "card",
+        revision: effect.revision,
+        message,
+        place: placed ? effect.at : place,
+      };
     }
     case "fetch":
       return { ok: true, kind: "fetch", run: null };
@@ -249,4 +255,3 @@ export const words = (view: View): string =>
     )
     .concat(view.answer ?? [])
     .join("\n");
-
