@@ -2,7 +2,7 @@
 
 import { attachedRun, listed, notTaken } from "./decide-command.ts";
 import { permissionKnown, permissionUnknown } from "./decide-person.ts";
-import { followUpLost, runChanged, runCreated, runNotStarted, tellEnd } from "./decide-run.ts";
+import { followUpLost, runCreated, runNotStarted, tellEnd } from "./decide-run.ts";
 import { addContext } from "./dispatch.ts";
 import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import type { Done, Effect, Fault, Outcome } from "./effect.ts";

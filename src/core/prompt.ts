@@ -10,7 +10,7 @@ const mostMaterial = 60_000;
 // variation selectors' supplement, and control characters other than tab and line feed.
 const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
-  /\u034f|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+  /\u034f|\u17b4|\u17b5|\u180b|\u180c|\u180d|\u180f|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
 /**
  * The text as a person sees it on the page: without HTML comments and characters that don't show, so that
