@@ -1,7 +1,7 @@
 /** What callers send, as plain shapes; `schema.ts` has the rules that are checked before it is sent. */
 
 /** `AmbientAgentConfig`, all of it optional. */
-export interface NewRunConfig {
+interface NewRunConfig {
   readonly name?: string;
   readonly model_id?: string;
   readonly base_prompt?: string;

@@ -16,7 +16,7 @@ export interface TransportOptions extends RetryOptions {
   readonly now: () => number;
 }
 
-export interface Call {
+interface Call {
   readonly method: "get" | "post";
   /** Segments after the base URL, not yet encoded. */
   readonly path: readonly string[];

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AgentRunsClientOptions, createAgentRunsClient } from "../../src/agent-runs/client.ts";
 
-export interface Seen {
+interface Seen {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingMessage["headers"];
