@@ -1,0 +1,47 @@
+/** One turn: what the agent is given. */
+export interface Turn {
+  readonly runId: string;
+  /** 1 is the first. */
+  readonly number: number;
+  /** Made for the run and kept for its later turns; it exists. */
+  readonly folder: string;
+  /** Everything the agent needs to read: base prompt, conversation so far, the new words. */
+  readonly input: string;
+  /** The new words alone, oldest first. */
+  readonly words: readonly string[];
+  readonly model: string | null;
+  readonly skill: string | null;
+  readonly environmentId: string | null;
+  /** Path of a file with the run's MCP servers (`{"mcpServers": {…}}`); null if it has none. */
+  readonly mcpFile: string | null;
+}
+
+/** `broken`: it could not be started. `aborted`: it was ended by the signal. */
+export type TurnEnd =
+  | { readonly kind: "finished" }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "broken"; readonly reason: string }
+  | { readonly kind: "aborted" };
+
+/**
+ * The last line of what an agent writes when it needs a person's answer to go on; the text before it is the
+ * question. The line itself is not shown.
+ */
+export const blockedLine = "AGENT_BLOCKED";
+
+export interface Agent {
+  /** Before the first turn after being queued, while the run is still QUEUED. */
+  prepare?(signal: AbortSignal): Promise<void>;
+  /**
+   * Works one turn through, telling what it writes piece by piece. Resolves when everything it started has
+   * ended; soon after `signal` is aborted in any case. Rejects only for a defect.
+   */
+  work(turn: Turn, signal: AbortSignal, write: (text: string) => void): Promise<TurnEnd>;
+}
+
+/** What the agent wrote, and whether it asks. */
+export function answerOf(output: string): { readonly text: string; readonly asks: boolean } {
+  const text = output.trim();
+  const asks = text === blockedLine || text.endsWith(`\n${blockedLine}`);
+  return asks ? { text: text.slice(0, -blockedLine.length).trim(), asks } : { text, asks };
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Agent, blockedLine, type Turn } from "./agent.ts";
+
+/** How long a run of the demonstration stays QUEUED, and how long each of its steps takes. */
+export const defaultDemoStepMs = 700;
+
+/**
+ * The agent where no command is set: it does nothing, says so, and shows every state a run can have. A
+ * request with the words "ask me" ends BLOCKED with a question, one with "fail on purpose" FAILED.
+ */
+export function createDemonstrationAgent(stepMs: number): Agent {
+  return {
+    prepare: (signal) => pause(stepMs, signal),
+    async work(turn, signal, write) {
+      const request = turn.words.map(firstParagraph).filter((words) => words !== "");
+      const { steps, fails } = performance(turn, request.join(" "));
+      for (const step of steps) {
+        await pause(stepMs, signal);
+        if (signal.aborted) return { kind: "aborted" };
+        write(step);
+      }
+      await pause(stepMs, signal);
+      if (signal.aborted) return { kind: "aborted" };
+      if (fails) return { kind: "failed", reason: "The demonstration agent failed on purpose, as asked." };
+      return { kind: "finished" };
+    },
+  };
+}
+
+/** Over when the time is, or when aborted; never rejects. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms, undefined, { signal }).catch(() => undefined);
+
+function performance(
+  turn: Turn,
+  request: string,
+): { readonly steps: readonly string[]; readonly fails: boolean } {
+  const shown = request === "" ? "nothing in words" : `“${shortened(request)}”`;
+  const continues = turn.number > 1;
+  const greeting = continues
+    ? `Demonstration agent here again. You added: ${shown}.\n\n`
+    : `Demonstration agent here: I only show how a run goes and change nothing.\n\nYou asked for: ${shown}.\n\n`;
+  const setUp =
+    "To have it really done, set AGENT_COMMAND to a command that reads a prompt on stdin and writes its " +
+    "answer on stdout.\n";
+  if (/\bask me\b/i.test(request)) {
+    return {
+      steps: [greeting, "Before I go on: which way would you like it? Reply here to answer.\n", blockedLine],
+      fails: false,
+    };
+  }
+  if (/\bfail on purpose\b/i.test(request)) return { steps: [greeting, "I start, and then:\n"], fails: true };
+  const would = continues
+    ? `A real agent would now go on with ${shown} where the conversation left off.\n\n`
+    : "A real agent would now read the code, make the change, run the tests and open a pull request.\n\n";
+  return { steps: [greeting, would, setUp], fails: false };
+}
+
+/** What a person asked: the text up to its first empty line, without quoted and reference lines. */
+function firstParagraph(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    if (line === "" && lines.length > 0) break;
+    if (line === "" || line.startsWith(">") || /^reference:/i.test(line)) continue;
+    lines.push(line);
+  }
+  return lines.join(" ");
+}
+
+const mostShown = 300;
+
+function shortened(text: string): string {
+  const letters = [...text];
+  return letters.length > mostShown ? `${letters.slice(0, mostShown).join("")}…` : text;
+}

@@ -1,0 +1,50 @@
+import { z } from "zod";
+import { knownStates } from "../agent-runs/schema.ts";
+import { type Result, refused } from "./problem.ts";
+import { faults } from "./request-body.ts";
+
+const time = z.iso
+  .datetime({ offset: true, error: "is not an RFC 3339 time" })
+  .transform((text) => Date.parse(text));
+
+const query = z.object({
+  limit: z.coerce.number().int().min(1).max(500).default(20),
+  cursor: z.string().nullable().default(null),
+  sort_by: z.enum(["updated_at", "created_at", "title", "agent"]).default("updated_at"),
+  sort_order: z.enum(["desc", "asc"]).default("desc"),
+  state: z.array(z.enum(knownStates)),
+  name: z.string().optional(),
+  model_id: z.string().optional(),
+  creator: z.string().optional(),
+  source: z.string().optional(),
+  environment_id: z.string().optional(),
+  skill: z.string().optional(),
+  created_after: time.optional(),
+  created_before: time.optional(),
+  updated_after: time.optional(),
+  metadata: z.array(z.tuple([z.string(), z.string()])).max(5, "at most 5 pairs"),
+  q: z.string().optional(),
+});
+/** Times in milliseconds since the epoch; empty `state` and `metadata` filter nothing. */
+export type ListFilter = z.infer<typeof query>;
+
+/** Other names of the same parameters. */
+const aliases: Readonly<Record<string, string>> = { config_name: "name", skill_spec: "skill" };
+
+/** Reads the query of `GET /agent/runs`. Unknown parameters are ignored, empty ones are absent. */
+export function listFilterOf(parameters: URLSearchParams): Result<ListFilter> {
+  const single: Record<string, string> = {};
+  const metadata: [string, string][] = [];
+  for (const [written, value] of parameters) {
+    const key = /^metadata\[(.+)\]$/.exec(written)?.[1];
+    if (key !== undefined) metadata.push([key, value]);
+    const name = aliases[written] ?? written;
+    if (value !== "" && !Object.hasOwn(single, name)) single[name] = value;
+  }
+  const states = parameters.getAll("state").flatMap((value) => value.split(","));
+  const state = states.filter((value) => value !== "");
+  const parsed = query.safeParse({ ...single, state, metadata });
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : refused("invalid_request", faults(parsed.error.issues));
+}

@@ -1,0 +1,57 @@
+import type { z } from "zod";
+import { type Refusal, type Result, refused } from "./problem.ts";
+
+/** The JSON body as `schema` wants it. Refused while it arrives once it exceeds `mostBytes`. */
+export async function readBody<T>(
+  request: Request,
+  schema: z.ZodType<T>,
+  mostBytes: number,
+): Promise<Result<T>> {
+  const bytes = await readBytes(request, mostBytes);
+  if (bytes === null) return { ok: false, refusal: tooLarge(mostBytes) };
+  if (bytes.length === 0) return refused("invalid_request", "The body is empty; a JSON object is expected.");
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    const why = error instanceof SyntaxError ? error.message : "it is not UTF-8";
+    return refused("invalid_request", `The body is not JSON: ${why}.`);
+  }
+  const parsed = schema.safeParse(value);
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : refused("invalid_request", faults(parsed.error.issues));
+}
+
+const mostFaults = 5;
+
+/** Names each field that is wrong, and what about it is. */
+export const faults = (issues: readonly z.core.$ZodIssue[]): string =>
+  issues
+    .slice(0, mostFaults)
+    .map((issue) => {
+      const what = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+      return `${issue.path.length === 0 ? "the body" : issue.path.join(".")}: ${what}`;
+    })
+    .join("; ");
+
+const tooLarge = (mostBytes: number): Refusal => ({
+  code: "invalid_request",
+  detail: `The body has more than ${mostBytes} bytes.`,
+  status: 413,
+  // The rest of the body is not read, so the connection can't be used again.
+  headers: { connection: "close" },
+});
+
+async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array | null> {
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) return null;
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.length;
+    if (size > mostBytes) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,162 @@
+/** How a run's document changes: pure, one function for each thing that can happen to it. */
+import type { Run, RunDocument } from "./run-document.ts";
+
+/** How a turn went; `text` is what the agent wrote. `asked`: it waits for a person's answer. */
+export type TurnOutcome =
+  | { readonly kind: "answered"; readonly text: string }
+  | { readonly kind: "asked"; readonly text: string }
+  | { readonly kind: "failed"; readonly text: string; readonly reason: string }
+  | { readonly kind: "broken"; readonly text: string; readonly reason: string }
+  | { readonly kind: "interrupted"; readonly text: string };
+
+/** The oldest words that wait go to the agent: a turn begins. null if the run is not to be worked on. */
+export function begun(document: RunDocument, now: number): RunDocument | null {
+  const { run, waiting } = document;
+  const next = run.state === "QUEUED" || (run.state === "INPROGRESS" && waiting.length > 0);
+  if (!next) return null;
+  const turn = document.turn + 1;
+  return {
+    ...document,
+    run: { ...run, state: "INPROGRESS", statusMessage: null, startedAt: run.startedAt ?? now },
+    said: [...document.said, ...waiting.map((words) => ({ role: "user" as const, turn, ...words }))],
+    waiting: [],
+    turn,
+    turnBegan: now,
+  };
+}
+
+/**
+ * The turn is over. If words came meanwhile the run stays INPROGRESS, because its next turn follows at once.
+ * The same document if the run was cancelled, or is in another turn, by now.
+ */
+export function turnEnded(
+  document: RunDocument,
+  turn: number,
+  outcome: TurnOutcome,
+  now: number,
+): RunDocument {
+  if (document.run.state !== "INPROGRESS" || document.turn !== turn) return document;
+  const after = withAnswer(document, outcome.text, now);
+  switch (outcome.kind) {
+    case "answered":
+      return after.waiting.length > 0 ? after : inState(after, "SUCCEEDED", null);
+    case "asked":
+      return after.waiting.length > 0
+        ? after
+        : inState(after, "BLOCKED", { message: "The agent asks for an answer." });
+    case "failed": {
+      const told = withRemark(after, turn, outcome.reason, now);
+      return told.waiting.length > 0 ? told : inState(told, "FAILED", { message: outcome.reason });
+    }
+    case "broken":
+      return inState(withRemark(after, turn, outcome.reason, now), "ERROR", {
+        message: outcome.reason,
+        error_code: "environment_setup_failed",
+        retryable: false,
+      });
+    case "interrupted":
+      return interrupted(after, now);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The service ended, or was ended, while the run was worked on. It is not worked on again by itself. */
+export function interrupted(document: RunDocument, now: number): RunDocument {
+  const message =
+    "The service was stopped while the agent was working." +
+    (document.waiting.length > 0
+      ? " The agent has not been given every follow-up yet; the next one takes them along."
+      : "");
+  const over = withRemark(turnOver(document, now), document.turn, message, now);
+  return inState(over, "ERROR", { message, error_code: "resource_unavailable", retryable: true });
+}
+
+/** `queued` is the run's place in the queue if it has to stand in line for this. */
+export function followedUp(
+  document: RunDocument,
+  text: string,
+  now: number,
+  queued: () => number,
+): RunDocument {
+  const next = { ...document, waiting: [...document.waiting, { at: now, text }] };
+  switch (document.run.state) {
+    case "QUEUED":
+    case "PENDING":
+    case "CLAIMED":
+    case "INPROGRESS":
+      return next;
+    case "BLOCKED":
+    case "SUCCEEDED":
+    case "FAILED":
+    case "ERROR":
+    case "CANCELLED":
+      return { ...next, run: { ...next.run, state: "QUEUED", statusMessage: null, queued: queued() } };
+    default:
+      return document.run.state satisfies never;
+  }
+}
+
+export type Cancelling =
+  | { readonly kind: "cancelled"; readonly document: RunDocument }
+  | { readonly kind: "ended" | "preparing" | "blocked" };
+
+/** `text` is what the agent wrote in the turn under way. */
+export function cancelled(document: RunDocument, text: string, now: number): Cancelling {
+  switch (document.run.state) {
+    case "QUEUED":
+    case "CLAIMED":
+      return { kind: "cancelled", document: inState(document, "CANCELLED", null) };
+    case "INPROGRESS":
+      return { kind: "cancelled", document: inState(withAnswer(document, text, now), "CANCELLED", null) };
+    case "PENDING":
+      return { kind: "preparing" };
+    case "BLOCKED":
+      return { kind: "blocked" };
+    case "SUCCEEDED":
+    case "FAILED":
+    case "ERROR":
+    case "CANCELLED":
+      return { kind: "ended" };
+    default:
+      return document.run.state satisfies never;
+  }
+}
+
+const inState = (
+  document: RunDocument,
+  state: Run["state"],
+  statusMessage: Run["statusMessage"],
+): RunDocument => ({ ...document, run: { ...document.run, state, statusMessage } });
+
+const withRemark = (document: RunDocument, turn: number, text: string, now: number): RunDocument => ({
+  ...document,
+  said: [...document.said, { role: "system", at: now, turn, text }],
+});
+
+function turnOver(document: RunDocument, now: number): RunDocument {
+  if (document.turnBegan === null) return document;
+  const workedMs = document.run.workedMs + Math.max(0, now - document.turnBegan);
+  return { ...document, turnBegan: null, run: { ...document.run, workedMs } };
+}
+
+/** Even a turn without a word is an answer, lest an earlier turn's words be taken for this one's. */
+function withAnswer(document: RunDocument, text: string, now: number): RunDocument {
+  const over = turnOver(document, now);
+  const known = new Set(over.run.pullRequests.map(({ url }) => url));
+  const found = pullRequestsIn(text).filter((url) => !known.has(url));
+  return {
+    ...over,
+    said: [...over.said, { role: "assistant", at: now, turn: over.turn, text }],
+    run: {
+      ...over.run,
+      pullRequests: [...over.run.pullRequests, ...found.map((url) => ({ url, at: now }))].slice(0, 50),
+    },
+  };
+}
+
+/** Addresses of pull requests, each once: https://<host>/<owner>/<repository>/pull/<number>. */
+export function pullRequestsIn(text: string): readonly string[] {
+  const found = text.matchAll(/https:\/\/[\w.-]+(?::\d+)?\/[\w.-]+\/[\w.-]+\/pull\/\d+(?![\w-])/g);
+  return [...new Set([...found].map(([url]) => url))];
+}

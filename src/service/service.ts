@@ -1,0 +1,135 @@
+import { join, resolve } from "node:path";
+import { createCommandAgent } from "./command-agent.ts";
+import { createDemonstrationAgent, defaultDemoStepMs } from "./demonstration-agent.ts";
+import { createExecutor } from "./executor.ts";
+import { lockFolder } from "./folder-lock.ts";
+import type { ServiceLog } from "./log.ts";
+import { createOperations } from "./operations.ts";
+import { createRoutes } from "./routes.ts";
+import { createRunStore } from "./run-store.ts";
+import { createStartedProcesses } from "./started-processes.ts";
+import { makeWorkFolder } from "./work-folder.ts";
+
+export type { ServiceLog } from "./log.ts";
+
+/** Where the service's paths begin. */
+export const basePath = "/api/v1";
+
+export interface ServiceOptions {
+  /** Its documents live in the folder `service` of this one. */
+  readonly dataDir: string;
+  /** Bearer token of every caller. */
+  readonly apiKey: string;
+  /** How people reach this server, for links to a run's page; no path. */
+  readonly publicUrl: () => string;
+  /** The agent: run by the shell in the run's folder, prompt on stdin, answer on stdout. Absent: a demonstration. */
+  readonly command?: string | undefined;
+  /** What the command inherits, less the bot's own secrets (agent-environment.ts). */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Each run works in a folder of its own in here. */
+  readonly workDir: string;
+  /** Runs that are worked on at once, at least 1. */
+  readonly maxRuns: number;
+  /** How long one turn may take. */
+  readonly timeoutMs: number;
+  /** Between SIGTERM and SIGKILL. */
+  readonly graceMs?: number;
+  /** How long one step of the demonstration takes. */
+  readonly demoStepMs?: number;
+  readonly log: ServiceLog;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+export interface Service {
+  /** Answers requests to paths under `basePath`. */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Recovers what is on disk: queued runs run, interrupted ones become ERROR, and what a killed service left
+   * running is ended. Rejects with `FolderInUse` if another process serves the same folder.
+   */
+  start(): Promise<void>;
+  /** Ends every process it started; the runs they worked on become ERROR, queued runs stay queued. */
+  stop(): Promise<void>;
+  /** How many runs are queued or worked on. */
+  unfinished(): number;
+}
+
+const defaultGraceMs = 5_000;
+
+/** An Agent Runs service of one's own: the API of agent-runs-service.md, run on this machine. */
+export function createService(options: ServiceOptions): Service {
+  const { apiKey, publicUrl, command, environment, maxRuns, timeoutMs, log } = options;
+  const now = options.now ?? Date.now;
+  const graceMs = options.graceMs ?? defaultGraceMs;
+  const folder = resolve(options.dataDir, "service");
+  const workDir = resolve(options.workDir);
+
+  const runs = createRunStore(join(folder, "runs"), now, log);
+  const started = createStartedProcesses(join(folder, "processes"), graceMs, log);
+  const agent =
+    command === undefined || command.trim() === ""
+      ? createDemonstrationAgent(options.demoStepMs ?? defaultDemoStepMs)
+      : createCommandAgent({ command, environment, graceMs, started, log });
+  const executor = createExecutor({
+    runs,
+    agent,
+    maxRuns: Math.max(1, maxRuns),
+    timeoutMs,
+    makeFolder: (run) => makeWorkFolder(workDir, join(folder, "mcp"), run),
+    now,
+    log,
+  });
+
+  let places = 0;
+  let phase: "new" | "started" | "stopped" = "new";
+  let unlock: (() => Promise<void>) | null = null;
+
+  const operations = createOperations({
+    runs,
+    executor,
+    nextPlace: () => ++places,
+    sessionLink: ({ id, sessionKey }) =>
+      `${publicUrl().replace(/\/+$/, "")}${basePath}/sessions/${id}?key=${sessionKey}`,
+    now,
+  });
+  const routes = createRoutes({
+    basePath,
+    apiKey,
+    operations,
+    unavailable: () => (phase === "started" ? null : "The service is starting or stopping."),
+    log,
+  });
+
+  return {
+    fetch: async (request) => routes.fetch(request),
+    async start() {
+      const release = await lockFolder(folder);
+      try {
+        await started.endLeftovers();
+        await runs.load();
+        for (const { order, queued } of runs.all()) places = Math.max(places, order, queued);
+        await executor.recover();
+      } catch (error) {
+        await release();
+        throw error;
+      }
+      unlock = release;
+      phase = "started";
+    },
+    async stop() {
+      phase = "stopped";
+      await executor.stop();
+      await runs.quiet();
+      await unlock?.();
+      unlock = null;
+    },
+    unfinished() {
+      let count = 0;
+      for (const { state } of runs.all()) if (working.has(state)) count++;
+      return count;
+    },
+  };
+}
+
+const working: ReadonlySet<string> = new Set(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"]);
