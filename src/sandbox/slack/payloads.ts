@@ -1,0 +1,119 @@
+/** The shapes in which Slack tells an app what happened. https://docs.slack.dev/reference/events */
+import { randomUUID } from "node:crypto";
+import type { SlackChannel, SlackMessage, Workspace } from "./workspace.ts";
+
+export type Payload = Readonly<Record<string, unknown>>;
+
+const channelTypes = { channel: "channel", private: "group", im: "im" } as const;
+
+/** The message as a part of an event, or as an answer of `conversations.*` (then without the channel). */
+export function messageFields(
+  workspace: Workspace,
+  channel: SlackChannel,
+  message: SlackMessage,
+  withMetadata: boolean,
+): Payload {
+  const { metadata, subtype, ...plain } = message;
+  const parent = workspace.root(channel.id, message);
+  const isReply = message.thread_ts !== undefined && message.thread_ts !== message.ts;
+  return {
+    type: "message",
+    team: workspace.snapshot().team.id,
+    ...plain,
+    ...(subtype === undefined ? {} : { subtype }),
+    ...(isReply && parent !== undefined ? { parent_user_id: parent.user } : {}),
+    ...(message.user === workspace.botUser ? botFields(workspace) : {}),
+    ...(withMetadata && metadata !== undefined ? { metadata } : {}),
+  };
+}
+
+const botFields = (workspace: Workspace): Payload => ({
+  bot_id: workspace.botId,
+  app_id: workspace.appId,
+  bot_profile: {
+    id: workspace.botId,
+    app_id: workspace.appId,
+    team_id: workspace.snapshot().team.id,
+    name: workspace.user(workspace.botUser)?.name ?? "agent",
+    deleted: false,
+  },
+});
+
+export function messageEvent(workspace: Workspace, channel: SlackChannel, message: SlackMessage): Payload {
+  return {
+    ...messageFields(workspace, channel, message, true),
+    ...(message.user === workspace.botUser ? {} : { client_msg_id: randomUUID() }),
+    channel: channel.id,
+    channel_type: channelTypes[channel.kind],
+    event_ts: message.ts,
+  };
+}
+
+/** Slack tells of a mention a second time, under another event id and without some of the fields. */
+export function mentionEvent(workspace: Workspace, channel: SlackChannel, message: SlackMessage): Payload {
+  const { channel_type: _, ...fields } = messageEvent(workspace, channel, message);
+  return { ...fields, type: "app_mention" };
+}
+
+export function changedEvent(
+  workspace: Workspace,
+  channel: SlackChannel,
+  messages: { readonly before: SlackMessage; readonly after: SlackMessage },
+): Payload {
+  const ts = workspace.nextTs();
+  return {
+    type: "message",
+    subtype: "message_changed",
+    hidden: true,
+    channel: channel.id,
+    channel_type: channelTypes[channel.kind],
+    ts,
+    event_ts: ts,
+    message: messageFields(workspace, channel, messages.after, true),
+    previous_message: messageFields(workspace, channel, messages.before, true),
+  };
+}
+
+export function deletedEvent(workspace: Workspace, channel: SlackChannel, message: SlackMessage): Payload {
+  const ts = workspace.nextTs();
+  return {
+    type: "message",
+    subtype: "message_deleted",
+    hidden: true,
+    channel: channel.id,
+    channel_type: channelTypes[channel.kind],
+    ts,
+    event_ts: ts,
+    deleted_ts: message.ts,
+    previous_message: messageFields(workspace, channel, message, true),
+  };
+}
+
+/** `now` in milliseconds since the epoch. */
+export function eventCallback(workspace: Workspace, event: Payload, now: number): Payload {
+  const team = workspace.snapshot().team.id;
+  return {
+    token: "sandbox-verification-token",
+    team_id: team,
+    context_team_id: team,
+    context_enterprise_id: null,
+    api_app_id: workspace.appId,
+    event,
+    type: "event_callback",
+    event_id: `Ev${idOf()}`,
+    event_time: Math.floor(now / 1000),
+    authorizations: [
+      {
+        enterprise_id: null,
+        team_id: team,
+        user_id: workspace.botUser,
+        is_bot: true,
+        is_enterprise_install: false,
+      },
+    ],
+    is_ext_shared_channel: false,
+    event_context: `4-${idOf()}`,
+  };
+}
+
+export const idOf = (): string => randomUUID().replaceAll("-", "").slice(0, 16).toUpperCase();
