@@ -1,0 +1,113 @@
+/** Octokit with the bot's credentials: a token's for everything, an App's own for each installation. */
+import { createAppAuth } from "@octokit/auth-app";
+import { Octokit } from "@octokit/rest";
+import { LRUCache } from "lru-cache";
+import type { Log } from "../ports.ts";
+import type { Identity } from "./identity.ts";
+import type { Repo } from "./place.ts";
+
+/** A webhook has to be answered within ten seconds, and the first one waits for this. */
+const identityTimeoutMs = 5_000;
+const rememberedRepos = 1_000;
+
+export type GitHubAuth =
+  | { readonly token: string }
+  | {
+      readonly appId: string | number;
+      /** PEM. */
+      readonly privateKey: string;
+    };
+
+export interface ClientOptions {
+  readonly auth: GitHubAuth;
+  /** The API's base URL; GitHub.com's if absent. */
+  readonly apiUrl?: string | undefined;
+  readonly log: Log;
+  /** A request without an answer is given up after this; its outcome is then unknown. */
+  readonly requestTimeoutMs: number;
+}
+
+export interface GitHubClient {
+  /** Octokit that may act in the repository. Rejects as a request does. */
+  in(repo: Repo): Promise<Octokit>;
+  /** The installation may have changed: ask for it again next time. */
+  forget(repo: Repo): void;
+  askIdentity(): Promise<Identity>;
+}
+
+export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: ClientOptions): GitHubClient {
+  // Octokit's own lines tell of each failed request; the effect's fault is what gets logged.
+  const quiet = (message: string): void => log.debug(message);
+  const octokitLog = {
+    debug: () => {},
+    info: quiet,
+    warn: (message: string): void => log.warn(message),
+    error: quiet,
+  };
+  const common = {
+    userAgent: "agent-runs-bot",
+    log: octokitLog,
+    ...(apiUrl === undefined ? {} : { baseUrl: apiUrl.replace(/\/+$/, "") }),
+  };
+
+  function limited(octokit: Octokit): Octokit {
+    octokit.hook.before("request", (options) => {
+      // A copy: requests without options of their own share one object, and would share the signal.
+      options.request = { signal: AbortSignal.timeout(requestTimeoutMs), ...options.request };
+    });
+    return octokit;
+  }
+  const soon = () => ({
+    request: { signal: AbortSignal.timeout(Math.min(identityTimeoutMs, requestTimeoutMs)) },
+  });
+
+  if ("token" in auth) {
+    const octokit = limited(new Octokit({ ...common, auth: auth.token }));
+    return {
+      in: () => Promise.resolve(octokit),
+      forget: () => {},
+      async askIdentity() {
+        const { data } = await octokit.rest.users.getAuthenticated(soon());
+        return { login: data.login, mention: data.login };
+      },
+    };
+  }
+
+  const { appId, privateKey } = auth;
+  const withAppAuth = (installationId?: number): Octokit =>
+    limited(
+      new Octokit({
+        ...common,
+        authStrategy: createAppAuth,
+        auth: { appId, privateKey, ...(installationId === undefined ? {} : { installationId }) },
+      }),
+    );
+  const app = withAppAuth();
+  const installations = new LRUCache<number, Octokit>({ max: rememberedRepos });
+  const byRepo = new LRUCache<string, Promise<Octokit>>({ max: rememberedRepos });
+  const keyOf = ({ owner, repo }: Repo): string => `${owner}/${repo}`.toLowerCase();
+
+  async function find({ owner, repo }: Repo): Promise<Octokit> {
+    const { data } = await app.rest.apps.getRepoInstallation({ owner, repo });
+    const known = installations.get(data.id) ?? withAppAuth(data.id);
+    installations.set(data.id, known);
+    return known;
+  }
+
+  return {
+    in(repo) {
+      const known = byRepo.get(keyOf(repo));
+      if (known !== undefined) return known;
+      const found = find(repo);
+      byRepo.set(keyOf(repo), found);
+      found.catch(() => byRepo.delete(keyOf(repo)));
+      return found;
+    },
+    forget: (repo) => void byRepo.delete(keyOf(repo)),
+    async askIdentity() {
+      const { data } = await app.rest.apps.getAuthenticated(soon());
+      if (data?.slug === undefined) throw new Error("GitHub did not name the App");
+      return { login: `${data.slug}[bot]`, mention: data.slug };
+    },
+  };
+}

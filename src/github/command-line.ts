@@ -1,0 +1,15 @@
+import { readLines } from "./visible-lines.ts";
+
+/**
+ * The command in a comment: what follows `/agent` on the first line that starts with it, and every line
+ * after that one. Lines in code blocks, quotations and HTML comments are nobody's command.
+ * null if there is none.
+ */
+export function findCommand(body: string): string | null {
+  const { lines } = readLines(body);
+  const index = lines.findIndex((line) => line.visible && /^\/agent(?!\S)/i.test(line.text));
+  const first = lines[index];
+  if (first === undefined) return null;
+  const rest = [first.text.slice("/agent".length), ...lines.slice(index + 1).map((line) => line.text)];
+  return rest.join("\n").trim();
+}

@@ -1,0 +1,41 @@
+/** The fields of GitHub's webhook payloads that the bot uses, and no others: the rest may change as it likes. */
+import { z } from "zod";
+
+/** A deleted account is null. */
+const account = z.object({ login: z.string().min(1), type: z.string().nullish() });
+export type Account = z.infer<typeof account>;
+
+const issue = z.object({
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().nullish(),
+  html_url: z.string(),
+  user: account.nullish(),
+  updated_at: z.string(),
+});
+export type IssuePayload = z.infer<typeof issue>;
+
+const repository = z.object({ full_name: z.string().min(3) });
+
+export const withAction = z.object({ action: z.string() });
+
+export const labeled = z.object({
+  issue,
+  label: z.object({ name: z.string() }),
+  repository,
+  sender: account,
+});
+export type Labeled = z.infer<typeof labeled>;
+
+export const commented = z.object({
+  issue,
+  comment: z.object({
+    id: z.int().positive(),
+    body: z.string().nullish(),
+    created_at: z.string(),
+    user: account.nullish(),
+  }),
+  repository,
+  sender: account,
+});
+export type Commented = z.infer<typeof commented>;

@@ -1,0 +1,148 @@
+/** POST /github/webhooks: verify, parse, translate, have it saved, and only then answer 200. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Webhooks } from "@octokit/webhooks";
+import type { PersonEvent } from "../core/event.ts";
+import type { Accept, Log } from "../ports.ts";
+import type { AskIdentity } from "./identity.ts";
+import { commented, labeled, withAction } from "./payload.ts";
+import { readBody } from "./read-body.ts";
+import { commentEvent, labelEvent, needsIdentity } from "./translate.ts";
+
+/** GitHub sends no larger payload: https://docs.github.com/webhooks/webhook-events-and-payloads */
+export const maxPayloadBytes = 25 * 1024 * 1024;
+
+export interface GitHubReceiverOptions {
+  readonly accept: Accept;
+  readonly log: Log;
+  /** One secret, or several with commas between them while it is being changed. */
+  readonly webhookSecret: string;
+  readonly identity: AskIdentity;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** The rest of the request is not wanted. */
+  readonly close?: boolean;
+}
+
+interface Delivery {
+  readonly id: string;
+  readonly event: string;
+}
+
+const nothingToDo: Answer = { status: 202, text: "This event concerns the bot in no way." };
+const unreadable: Answer = { status: 400, text: "The payload lacks fields that this event always has." };
+
+/** Verifies against each secret; at least one is needed, or this throws. */
+function createVerify(webhookSecret: string): (body: string, signature: string) => Promise<boolean> {
+  const secrets = webhookSecret.split(",").map((secret) => secret.trim());
+  const verifiers = secrets.filter((secret) => secret !== "").map((secret) => new Webhooks({ secret }));
+  if (verifiers.length === 0) throw new Error("GITHUB_WEBHOOK_SECRET is empty");
+  return async (body, signature) => {
+    if (body === "" || signature === "") return false;
+    for (const verifier of verifiers) {
+      if (await verifier.verify(body, signature)) return true;
+    }
+    return false;
+  };
+}
+
+const headerOf = (request: IncomingMessage, name: string): string => String(request.headers[name] ?? "");
+
+function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}
+
+/** The listener answers every request by itself and never throws. */
+export function createGitHubReceiver({ accept, log, webhookSecret, identity }: GitHubReceiverOptions): {
+  listener: (request: IncomingMessage, response: ServerResponse) => void;
+} {
+  const verify = createVerify(webhookSecret);
+
+  /** The event in the payload; `null`: none that concerns us, `undefined`: the payload makes no sense. */
+  async function eventOf(payload: unknown, { event, id }: Delivery): Promise<PersonEvent | null | undefined> {
+    const action = withAction.safeParse(payload).data?.action;
+    if (event === "issues" && action === "labeled") {
+      const { data } = labeled.safeParse(payload);
+      return data && labelEvent(data, id, needsIdentity.labeled(data) ? await identity() : null);
+    }
+    if (event === "issue_comment" && action === "created") {
+      const { data } = commented.safeParse(payload);
+      return data && commentEvent(data, needsIdentity.commented(data) ? await identity() : null);
+    }
+    return null;
+  }
+
+  async function take(payload: unknown, delivery: Delivery): Promise<Answer> {
+    const event = await eventOf(payload, delivery);
+    if (event === undefined) {
+      log.error("a GitHub delivery could not be understood", { ...delivery });
+      return unreadable;
+    }
+    if (event === null) return nothingToDo;
+    const taken = await accept(event);
+    switch (taken) {
+      case "saved":
+        return { status: 200, text: "Saved." };
+      case "ignored":
+        return { status: 200, text: "Nothing to do." };
+      case "again":
+        return { status: 503, text: "This came too early; please redeliver it." };
+      default:
+        return taken satisfies never;
+    }
+  }
+
+  async function answerTo(request: IncomingMessage): Promise<Answer | null> {
+    if (request.method !== "POST") return { status: 405, text: "Only POST is understood here." };
+    const contentType = headerOf(request, "content-type").split(";", 1)[0]?.trim().toLowerCase();
+    if (contentType !== "application/json") {
+      return { status: 415, text: "Set the webhook's content type to application/json.", close: true };
+    }
+    const body = await readBody(request, maxPayloadBytes);
+    if (!body.ok) {
+      if (body.reason === "aborted") return null;
+      return { status: 413, text: "GitHub sends no payload above 25 MB.", close: true };
+    }
+    if (!(await verify(body.text, headerOf(request, "x-hub-signature-256")))) {
+      log.warn("a webhook with a missing or wrong signature was refused");
+      return { status: 401, text: "The X-Hub-Signature-256 header does not fit the webhook's secret." };
+    }
+    const delivery = {
+      id: headerOf(request, "x-github-delivery"),
+      event: headerOf(request, "x-github-event"),
+    };
+    if (delivery.id === "" || delivery.event === "") {
+      return { status: 400, text: "X-GitHub-Delivery and X-GitHub-Event are required." };
+    }
+    const payload = parseJson(body.text);
+    if (!payload.ok) return { status: 400, text: "The body is not JSON." };
+    if (delivery.event === "ping") return { status: 200, text: "Pong." };
+    return take(payload.value, delivery).catch((error: unknown) => {
+      log.error("a GitHub delivery could not be saved", { ...delivery, reason: String(error) });
+      return { status: 503, text: "This could not be saved; please redeliver it." };
+    });
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await answerTo(request);
+    if (answer === null) return;
+    if (answer.close) response.setHeader("connection", "close");
+    response.writeHead(answer.status, { "content-type": "text/plain; charset=utf-8" });
+    response.end(`${answer.text}\n`);
+  }
+
+  return {
+    listener(request, response) {
+      handle(request, response).catch((error: unknown) => {
+        log.error("a GitHub webhook could not be answered", { reason: String(error) });
+        response.destroy();
+      });
+    },
+  };
+}
