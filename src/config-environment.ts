@@ -17,6 +17,10 @@ const apiAddress = z
     error: "must begin with https://, since the credentials go there; http:// is for this machine only",
     abort: true,
   })
+  .refine(
+    (url) => !/[?#]/.test(url) && new URL(url).username === "",
+    "must be a plain address, without credentials, ? and #",
+  )
   .transform((url) => url.replace(/\/+$/, ""));
 
 /** A token that begins with `prefix`; one that belongs into another variable is recognised. */
@@ -50,10 +54,11 @@ export const environment = z.object({
     .never("is set, but Postgres is not supported yet: unset it, and DATA_DIR holds the bot's data")
     .optional(),
   CONFIG_FILE: z.string().optional(),
-  AGENT_API_BASE_URL: apiAddress
-    .refine((url) => new URL(url).pathname.endsWith("/api/v1"), "must end in /api/v1")
+  AGENT_API_BASE_URL: apiAddress.refine((url) => url.endsWith("/api/v1"), "must end in /api/v1").optional(),
+  AGENT_API_KEY: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, "has characters that no API key has: copy it once more")
     .optional(),
-  AGENT_API_KEY: z.string().optional(),
   AGENT_RUN_NAME: z.string().max(200, "must be 200 characters at most").default("agent-runs-bot"),
   AGENT_COMMAND: z.string().optional(),
   AGENT_WORK_DIR: z.string().optional(),
@@ -82,7 +87,10 @@ export const environment = z.object({
     .refine((url) => url.endsWith("/api"), "must end in /api/")
     .transform((url) => `${url}/`)
     .optional(),
-  GITHUB_WEBHOOK_SECRET: z.string().optional(),
+  GITHUB_WEBHOOK_SECRET: z
+    .string()
+    .regex(/[^,\s]/, "is nothing but commas")
+    .optional(),
   GITHUB_TOKEN: z
     .string()
     .refine((value) => !value.includes("PRIVATE KEY"), "holds what belongs into GITHUB_PRIVATE_KEY")

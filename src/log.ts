@@ -5,8 +5,8 @@ import type { Log } from "./ports.ts";
 const secretFields = ["token", "apiKey", "secret", "password", "authorization", "cookie", "privateKey"];
 
 /**
- * A log of JSON lines. `secrets` are struck out wherever they turn up, inside messages and errors too;
- * `to` is where the lines go.
+ * A log of JSON lines. `secrets` are struck out wherever they turn up, inside messages and errors too,
+ * those included that join the list later; `to` is where the lines go.
  */
 export function createLog(options: {
   readonly level: string;
@@ -14,7 +14,7 @@ export function createLog(options: {
   readonly to: DestinationStream;
 }): Log {
   // A secret stands in a line as JSON writes it.
-  const written = options.secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  const written = (): string[] => options.secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const logger = pino(
     {
       level: options.level,
@@ -26,7 +26,7 @@ export function createLog(options: {
         censor: "[secret]",
       },
       hooks: {
-        streamWrite: (line) => written.reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), line),
+        streamWrite: (line) => written().reduce((rest, secret) => rest.replaceAll(secret, "[secret]"), line),
       },
     },
     options.to,

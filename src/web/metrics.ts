@@ -28,9 +28,9 @@ export interface Load {
   /** Threads with an effect to perform or an unfinished run. */
   readonly unsettled: number;
   /** Effects still to perform. */
-  readonly pending: number;
+  readonly pendingEffects: number;
   /** Unfinished runs. */
-  readonly unfinished: number;
+  readonly unfinishedRuns: number;
 }
 
 export interface Metrics {
@@ -78,19 +78,23 @@ export function createMetrics(load: () => Load): Metrics {
     help: "Runs that sweeps found changed",
     registers,
   });
-  const gauge = (name: keyof Load, help: string): void => {
+  const gauge = (name: string, help: string, read: (now: Load) => number): void => {
     new Gauge({
       name: `agent_runs_bot_${name}`,
       help,
       registers,
       collect() {
-        this.set(load()[name]);
+        this.set(read(load()));
       },
     });
   };
-  gauge("unsettled", "Threads with an effect to perform or an unfinished run");
-  gauge("pending", "Effects still to perform");
-  gauge("unfinished", "Runs that have not ended");
+  gauge(
+    "unsettled_threads",
+    "Threads with an effect to perform or an unfinished run",
+    (now) => now.unsettled,
+  );
+  gauge("pending_effects", "Effects still to perform", (now) => now.pendingEffects);
+  gauge("unfinished_runs", "Runs that have not ended", (now) => now.unfinishedRuns);
 
   return {
     registry,

@@ -30,7 +30,8 @@ export function createRouter({ routes, mounts }: Site, log: Log): RequestListene
     const [method = "", path = ""] = key.split(" ");
     paths.set(path, (paths.get(path) ?? new Map()).set(method, listener));
   }
-  const prefixes = Object.entries(mounts).map(
+  const longestFirst = Object.entries(mounts).sort(([one], [other]) => other.length - one.length);
+  const prefixes = longestFirst.map(
     ([prefix, fetch]) => [prefix, getRequestListener(fetch, { overrideGlobalObjects: false })] as const,
   );
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createMetrics } from "../../src/web/metrics.ts";
 
 test("what happened is counted by kind and outcome, in seconds", async () => {
-  const { registry, count } = createMetrics(() => ({ unsettled: 0, pending: 0, unfinished: 0 }));
+  const { registry, count } = createMetrics(() => ({ unsettled: 0, pendingEffects: 0, unfinishedRuns: 0 }));
   count({ kind: "accepted", event: "reply", answer: "saved", durationMs: 30 });
   count({ kind: "accepted", event: "reply", answer: "saved", durationMs: 70 });
   count({ kind: "performed", effect: "card", system: "slack", ok: false, durationMs: 1500 });
@@ -23,11 +23,11 @@ test("what happened is counted by kind and outcome, in seconds", async () => {
 
 test("how much is still to do is read anew each time", async () => {
   let pending = 3;
-  const { registry } = createMetrics(() => ({ unsettled: 1, pending, unfinished: 2 }));
-  expect(await registry.metrics()).toMatch(/^agent_runs_bot_pending 3$/m);
+  const { registry } = createMetrics(() => ({ unsettled: 1, pendingEffects: pending, unfinishedRuns: 2 }));
+  expect(await registry.metrics()).toMatch(/^agent_runs_bot_pending_effects 3$/m);
   pending = 0;
   const text = await registry.metrics();
-  expect(text).toMatch(/^agent_runs_bot_pending 0$/m);
-  expect(text).toMatch(/^agent_runs_bot_unsettled 1$/m);
-  expect(text).toMatch(/^agent_runs_bot_unfinished 2$/m);
+  expect(text).toMatch(/^agent_runs_bot_pending_effects 0$/m);
+  expect(text).toMatch(/^agent_runs_bot_unsettled_threads 1$/m);
+  expect(text).toMatch(/^agent_runs_bot_unfinished_runs 2$/m);
 });

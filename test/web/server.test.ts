@@ -187,4 +187,4 @@ test("a body that never ends does not keep the server from stopping", async () =
   await failed;
 });
 
-const noLoad = () => ({ unsettled: 0, pending: 0, unfinished: 0 });
+const noLoad = () => ({ unsettled: 0, pendingEffects: 0, unfinishedRuns: 0 });

@@ -1,0 +1,296 @@
+/** The composition root: it alone reads the environment and builds things. */
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { createAgentRunsClient } from "./agent-runs/client.ts";
+import { type ApiConfig, type Config, readConfig, secretsOf } from "./config.ts";
+import type { GitHubConfig } from "./config-github.ts";
+import type { SlackConfig } from "./config-slack.ts";
+import { createDecide } from "./core/decide.ts";
+import { createEngine } from "./engine/engine.ts";
+import { createGitHubReceiver } from "./github/receive.ts";
+import { createGitHubPlatform, type GitHubPlatform } from "./github/send.ts";
+import { greeting } from "./greeting.ts";
+import { createLog } from "./log.ts";
+import { removeOldThreads } from "./old-threads.ts";
+import type { Accept, Clock, Log } from "./ports.ts";
+import { createSlackReceiver } from "./slack/receive.ts";
+import { createSlackPlatform } from "./slack/send.ts";
+import { openStore } from "./store/open-store.ts";
+import { createMetrics } from "./web/metrics.ts";
+import type { Check } from "./web/readiness.ts";
+import type { Site } from "./web/router.ts";
+import { createWeb } from "./web/server.ts";
+import { statusRoutes } from "./web/status.ts";
+
+/** The message is a sentence that says what to do. */
+class CannotStart extends Error {}
+
+const clock: Clock = {
+  now: Date.now,
+  after(ms, then) {
+    const timer = setTimeout(then, ms);
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
+};
+
+/** What the parts are given and add to while the bot is put together. */
+interface Building {
+  readonly log: Log;
+  /** Those that come up on the way join it, so that none is logged. */
+  readonly secrets: string[];
+  /** Where the bot listens, for programs on this machine. */
+  readonly url: string;
+  readonly publicUrl: string;
+  /** What is to be stopped, the last first. */
+  readonly stops: AsyncDisposableStack;
+  readonly routes: Record<string, Site["routes"][string]>;
+  readonly mounts: Record<string, Site["mounts"][string]>;
+}
+
+/** Puts the bot together and starts it. If that fails, whatever was started is stopped again. */
+async function startBot(
+  config: Config,
+  secrets: string[],
+  log: Log,
+): Promise<{ url: string; stop(): Promise<void> }> {
+  await using stops = new AsyncDisposableStack();
+  const store = await openStore({ dataDir: config.dataDir, log, now: clock.now });
+  stops.defer(() => store.close());
+  stops.defer(removeOldThreads({ store, clock, log }));
+
+  const web = createWeb({ log });
+  const listening = await web.listen(config);
+  if (!listening.ok) throw new CannotStart(listening.problem);
+  stops.defer(() => web.stop());
+  const { url } = listening;
+  const building = { log, secrets, url, publicUrl: config.publicUrl ?? url, stops, routes: {}, mounts: {} };
+
+  const api =
+    config.api.kind === "remote" ? config.api : await startService(config.api, config.dataDir, building);
+  const client = createAgentRunsClient(api);
+  const { slack, github } = isSandboxed(config) ? await openSandbox(building) : config;
+  const slackPlatform = slack && createSlackPlatform({ ...slack, log });
+  const gitHubPlatform =
+    github && createGitHubPlatform({ ...github, auth: github.credentials, log, now: clock.now });
+
+  const engine = createEngine({
+    store,
+    agentRuns: client,
+    transcripts: client,
+    factories: client,
+    platforms: [slackPlatform, gitHubPlatform].filter((platform) => platform !== null),
+    decide: createDecide(config.rules),
+    clock,
+    log,
+    runName: config.rules.runName,
+    pollIntervalMs: config.pollIntervalMs,
+    observe: (happening) => metrics.count(happening),
+  });
+  const metrics = createMetrics(() => engine.status());
+  stops.defer(() => engine.stop());
+
+  const startSlack = slack && receiveSlack(slack, engine.accept, building);
+  if (github && gitHubPlatform) receiveGitHub(github, gitHubPlatform, engine.accept, building);
+  const checks: Record<string, Check> = {
+    store: () => store.writable(),
+    api: () => client.list({ limit: 1, name: config.rules.runName }),
+    ...(slackPlatform && { slack: () => slackPlatform.check() }),
+    ...(gitHubPlatform && { github: () => gitHubPlatform.check() }),
+  };
+  const home = isSandboxed(config) ? "/sandbox" : "/readyz";
+  web.open({
+    routes: {
+      ...building.routes,
+      ...statusRoutes(checks, metrics.registry),
+      "GET /": (_, response) => response.writeHead(302, { location: home }).end(),
+    },
+    mounts: building.mounts,
+  });
+  await engine.start();
+  await startSlack?.();
+  const running = stops.move();
+  return { url, stop: () => running.disposeAsync() };
+}
+
+const isSandboxed = ({ slack, github }: Config): boolean => slack === null && github === null;
+
+/** Answers how to begin to receive. */
+function receiveSlack(
+  config: SlackConfig,
+  accept: Accept,
+  { log, stops, routes }: Building,
+): () => Promise<void> {
+  const { receive, ...how } = config;
+  const receiver = createSlackReceiver({ ...how, ...receive, accept, log, now: clock.now });
+  stops.defer(() => receiver.stop());
+  if (receiver.listener !== undefined) routes["POST /slack/events"] = receiver.listener;
+  return () => receiver.start();
+}
+
+function receiveGitHub(
+  { webhookSecret }: GitHubConfig,
+  { identity }: GitHubPlatform,
+  accept: Accept,
+  { log, routes }: Building,
+): void {
+  routes["POST /github/webhooks"] = createGitHubReceiver({ accept, log, webhookSecret, identity }).listener;
+}
+
+/** The embedded service; the bot reaches it as any other, over HTTP and with a key. */
+async function startService(
+  config: Extract<ApiConfig, { kind: "embedded" }>,
+  dataDir: string,
+  { log, secrets, url, publicUrl, stops, mounts }: Building,
+): Promise<{ baseUrl: string; apiKey: string }> {
+  const { basePath, createService } = await import("./service/service.ts");
+  const apiKey = keptKey(join(dataDir, "embedded-service-key"));
+  secrets.push(apiKey);
+  const { command, workDir, maxRuns, timeoutMs } = config;
+  const service = createService({
+    dataDir,
+    apiKey,
+    publicUrl: () => publicUrl,
+    command: command ?? undefined,
+    environment: process.env,
+    workDir,
+    maxRuns,
+    timeoutMs,
+    log,
+  });
+  stops.defer(() => service.stop());
+  await service.start();
+  mounts[basePath] = (request) => service.fetch(request);
+  return { baseUrl: `${url}${basePath}`, apiKey };
+}
+
+/**
+ * The sandbox: stand-ins of Slack and GitHub for the ordinary adapters to talk to. Everything about it that is
+ * not in its own folder is in here.
+ */
+async function openSandbox({
+  url,
+  secrets,
+  stops,
+  mounts,
+}: Building): Promise<{ slack: SlackConfig; github: GitHubConfig }> {
+  const { createSlackStandIn } = await import("./sandbox/slack/stand-in.ts");
+  const { createGitHubStandIn } = await import("./sandbox/github/stand-in.ts");
+  const botToken = `xoxb-${randomKey()}`;
+  const [signingSecret, token, webhookSecret] = [randomKey(), randomKey(), randomKey()];
+  secrets.push(botToken, signingSecret, token, webhookSecret);
+  const slack = createSlackStandIn({
+    botToken,
+    signingSecret,
+    eventsUrl: () => `${url}/slack/events`,
+    baseUrl: `${url}/sandbox/slack`,
+  });
+  stops.defer(() => slack.close());
+  const github = createGitHubStandIn({ token, webhookSecret, webhookUrl: () => `${url}/github/webhooks` });
+  mounts["/sandbox/slack"] = (request) => slack.fetch(request);
+  mounts["/sandbox/github"] = (request, connection) =>
+    github.fetch(below("/sandbox/github", request), connection);
+  return {
+    slack: { botToken, receive: { kind: "http", signingSecret }, apiUrl: `${url}/sandbox/slack/api/` },
+    github: { webhookSecret, credentials: { kind: "token", token }, apiUrl: `${url}/sandbox/github` },
+  };
+}
+
+/** The request as a server would see it whose root is `prefix`. */
+function below(prefix: string, request: Request): Request {
+  const url = new URL(request.url);
+  url.pathname = url.pathname.slice(prefix.length) || "/";
+  return new Request(url, request);
+}
+
+const randomKey = (): string => randomBytes(32).toString("base64url");
+
+/** The key in the file at `path`, which is made, for its owner alone, if it isn't there. */
+function keptKey(path: string): string {
+  const kept = readText(path)?.trim();
+  if (kept) return kept;
+  const key = randomKey();
+  writeFileSync(path, `${key}\n`, { mode: 0o600 });
+  return key;
+}
+
+/** The text of the file at `path`, null if there is none; throws what the file system says otherwise. */
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** Reads the configuration, starts the bot and stops it when it is told to. */
+async function main(): Promise<void> {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (!isMissing(error))
+      return refuse([".env can't be read: check that it is a file and who may read it."]);
+  }
+  const reading = readConfig(process.env, readText);
+  if (!reading.ok) return refuse([...reading.problems, ...reading.warnings]);
+  const { config, warnings } = reading;
+  const secrets = secretsOf(config);
+  const log = createLog({ level: config.logLevel, secrets, to: pino.destination({ fd: 2, sync: true }) });
+  for (const warning of warnings) log.warn(warning);
+
+  const starting = startBot(config, secrets, log);
+  stopWhenTold(starting, log);
+  try {
+    const { url } = await starting;
+    process.stdout.write(greeting(config, url));
+    log.info("The bot has started", { url, pid: process.pid });
+  } catch (error) {
+    log.debug("The bot could not start", { error });
+    refuse([error instanceof Error ? error.message : "The bot could not start."]);
+  }
+}
+
+/** The first signal, or an error that nobody caught, stops the bot in order; a second signal stops it at once. */
+function stopWhenTold(starting: Promise<{ stop(): Promise<void> }>, log: Log): void {
+  let stopping = false;
+  const stop = async (status: number): Promise<void> => {
+    stopping = true;
+    try {
+      const bot = await starting;
+      await bot.stop();
+      process.exit(status);
+    } catch (error) {
+      log.error("The bot could not stop in order", { error });
+      process.exit(1);
+    }
+  };
+  const onSignal = (signal: "SIGINT" | "SIGTERM"): void => {
+    if (stopping) process.exit(128 + constants.signals[signal]);
+    log.info("The bot is stopping", { signal });
+    void stop(0);
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  process.on("uncaughtException", (error) => {
+    log.error("The bot stops because of an error that nobody caught", { error });
+    if (!stopping) void stop(1);
+  });
+  process.on("unhandledRejection", (error) => {
+    log.error("Something failed that nobody waited for", { error });
+  });
+}
+
+/** Says why the bot does not start, a sentence a line, and ends the process. */
+function refuse(sentences: readonly string[]): never {
+  process.stderr.write(`${sentences.join("\n")}\n`);
+  process.exit(1);
+}
+
+await main();
