@@ -27,7 +27,7 @@ export interface Executor {
   enqueue(runId: string): void;
   /** Cancels the run and ends its processes; null if there is no such run. Resolves when it is durable. */
   cancel(runId: string): Promise<Cancelling["kind"] | null>;
-  /** What the agent wrote in the turn under way; null if there is none. */
+  /** What the agent wrote in the latest turn, for while that turn is under way; null if there is none. */
   live(runId: string): string | null;
   atCapacity(): boolean;
   /** Ends every turn and begins no other. Resolves when that is durable and the processes have ended. */
@@ -85,6 +85,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const document = await insist(() =>
         runs.change(runId, (before) => {
           const next = work.controller.signal.aborted ? null : begun(before, now());
+          work.output = null;
           return { document: next ?? before, result: next };
         }),
       );
@@ -94,8 +95,6 @@ export function createExecutor(options: ExecutorOptions): Executor {
       const after = await insist(() =>
         runs.change(runId, (before) => {
           const next = turnEnded(before, turn, outcome, now());
-          // From here on the words are in the document; before, only here.
-          work.output = null;
           return { document: next, result: next.run.state };
         }),
       );

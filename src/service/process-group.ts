@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const lookAgainMs = 25;
+const lookAgainMs = 50;
 const afterKillMs = 2_000;
 
 /**
@@ -28,11 +29,31 @@ function signal(leader: number, name: NodeJS.Signals | 0): boolean {
 
 async function gone(leader: number, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
-  while (signal(leader, 0)) {
+  while (signal(leader, 0) && (await hasLiving(leader))) {
     if (performance.now() >= until) return false;
     await sleep(lookAgainMs);
   }
   return true;
+}
+
+/**
+ * Whether a process of the group still runs. The dead that nobody waits for stay in their group for good
+ * where process 1 does not reap, as in many containers. Where there is no /proc, signals have the word.
+ */
+async function hasLiving(leader: number): Promise<boolean> {
+  if (process.platform !== "linux") return true;
+  const names = await readdir("/proc").catch(() => null);
+  if (names === null) return true;
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  const members = await Promise.all(pids.map((pid) => isLivingMember(pid, leader)));
+  return members.includes(true);
+}
+
+/** By the third and the fifth field of proc(5)'s `stat`: state and process group. */
+async function isLivingMember(pid: string, leader: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return group === String(leader) && state !== "Z" && state !== "X";
 }
 
 const endTree = (leader: number): Promise<void> =>

@@ -108,7 +108,14 @@ export function cancelled(document: RunDocument, text: string, now: number): Can
     case "CLAIMED":
       return { kind: "cancelled", document: inState(document, "CANCELLED", null) };
     case "INPROGRESS":
-      return { kind: "cancelled", document: inState(withAnswer(document, text, now), "CANCELLED", null) };
+      return {
+        kind: "cancelled",
+        document: inState(
+          isTurnUnderWay(document) ? withAnswer(document, text, now) : document,
+          "CANCELLED",
+          null,
+        ),
+      };
     case "PENDING":
       return { kind: "preparing" };
     case "BLOCKED":
@@ -122,6 +129,9 @@ export function cancelled(document: RunDocument, text: string, now: number): Can
       return document.run.state satisfies never;
   }
 }
+
+/** Between turns a run can be INPROGRESS too: when words wait for the next one. */
+export const isTurnUnderWay = (document: RunDocument): boolean => document.turnBegan !== null;
 
 const inState = (
   document: RunDocument,

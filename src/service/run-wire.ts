@@ -1,6 +1,7 @@
 /** A run's document in the words of the wire. */
 import { type Conversation, endedStates, type Message, type RunItem } from "../agent-runs/schema.ts";
 import { creatorUid, type Run, type RunDocument, sourceOfAll, type Utterance } from "./run-document.ts";
+import { isTurnUnderWay } from "./run-life.ts";
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
@@ -56,7 +57,8 @@ export function conversationOf(document: RunDocument, live: string | null): Conv
     steps.set(turn, [...(steps.get(turn) ?? []), message]);
   };
   for (const words of document.said) add(words.turn, messageOf(words));
-  if (live !== null) add(document.turn, { role: "assistant", content: textBlocks(live) });
+  if (live !== null && isTurnUnderWay(document))
+    add(document.turn, { role: "assistant", content: textBlocks(live) });
   for (const words of document.waiting) {
     add(document.turn + 1, messageOf({ role: "user", turn: document.turn + 1, ...words }));
   }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import type { Run, RunDocument } from "./run-document.ts";
+import { isTurnUnderWay } from "./run-life.ts";
 import { isEnded } from "./run-wire.ts";
 
 const style = `
@@ -45,7 +46,7 @@ ${isEnded(run.state) ? "" : html`<meta http-equiv="refresh" content="5">`}
 <h1>${run.title}</h1>
 <p><strong>${stateInWords[run.state]}</strong>${run.statusMessage === null ? "" : `: ${run.statusMessage.message}`}</p>
 ${said.filter(({ text }) => text !== "").map(({ role, text }) => part(speakers[role], text))}
-${live === null ? "" : part("Agent, writing", live)}
+${live === null || !isTurnUnderWay(document) ? "" : part("Agent, writing", live)}
 ${waiting.map(({ text }) => part("Asked, not yet read by the agent", text))}
 </body>
 </html>

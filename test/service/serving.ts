@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -165,10 +166,16 @@ export async function eventually<T>(ask: () => Promise<T | null> | T | null, wha
   }
 }
 
-/** Whether a process of that id exists. */
+/** Whether a process of that id runs; the dead that nobody has waited for yet do not. */
 export function alive(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== "linux") return true;
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false;
   }

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startOf } from "../../src/service/process-identity.ts";
+import { alive, apiAt, eventually, freshFolder, serving } from "./serving.ts";
+
+/** Writes its id, then waits to be ended; writes down each time it is started. */
+const endless = "echo begun >> ../begun; echo $$ > ../pid; echo partial; sleep 300; echo never >> ../begun";
+
+const lastPid = (folder: string): Promise<number> =>
+  eventually(
+    async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
+    "the command's process",
+  );
+
+/** The service in a process of its own, to be killed. */
+async function childServing(folder: string, command: string) {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "serving-process.ts"), folder, command],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const killed = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (child.exitCode !== null || child.signalCode !== null) return resolve();
+      child.once("exit", () => resolve());
+      child.kill("SIGKILL");
+    });
+  onTestFinished(killed);
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    said += text;
+  });
+  const address = await eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address");
+  return { api: apiAt(address), killed };
+}
+
+test("after kill -9 queued runs run, the interrupted one is ERROR, its process is ended, nothing runs twice", async () => {
+  const folder = await freshFolder();
+  const before = await childServing(folder, endless);
+  const working = await before.api.create({ prompt: "working", metadata: { key: "value" } });
+  const pid = await lastPid(folder);
+  const queued = await before.api.create({ prompt: "queued" });
+  await before.api.followUp(queued, "with a follow-up");
+  const cancelled = await before.api.create({ prompt: "cancelled" });
+  await before.api.cancel(cancelled);
+  const seen = await before.api.run(working);
+  expect(seen.state).toBe("INPROGRESS");
+  await before.killed();
+  expect(alive(pid)).toBe(true);
+
+  const { api, lines } = await serving({ folder, command: "cat", maxRuns: 1 });
+
+  expect(alive(pid)).toBe(false);
+  const interrupted = await api.run(working);
+  expect(interrupted).toMatchObject({
+    state: "ERROR",
+    metadata: { key: "value" },
+    status_message: { error_code: "resource_unavailable", retryable: true },
+  });
+  expect(Date.parse(interrupted.updated_at)).toBeGreaterThan(Date.parse(seen.updated_at));
+  await api.until(queued, "SUCCEEDED");
+  expect((await api.said(queued)).at(-1)).toBe("assistant: queued\n\nwith a follow-up");
+  expect((await api.run(cancelled)).state).toBe("CANCELLED");
+  expect(await readFile(join(folder, "work", "begun"), "utf8")).toBe("begun\n");
+  expect(lines.filter(({ message }) => message === "a turn begins")).toHaveLength(1);
+
+  await api.followUp(working, "go on");
+  await api.until(working, "SUCCEEDED");
+});
+
+test("while a service lives no other takes its folder, and a killed one's folder is free", async () => {
+  const folder = await freshFolder();
+  const before = await childServing(folder, "cat");
+  await expect(serving({ folder, command: "cat" })).rejects.toMatchObject({ name: "FolderInUse" });
+  await before.killed();
+  await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
+});
+
+test("stopping ends what runs, tells it, and leaves the queue for the next start", async () => {
+  const first = await serving({ command: endless, maxRuns: 1 });
+  const working = await first.api.create({ prompt: "working" });
+  const pid = await lastPid(first.folder);
+  const queued = await first.api.create({ prompt: "queued" });
+  await eventually(async () => ((await first.api.said(working)).length === 2 ? true : null), "its words");
+
+  await first.stop();
+
+  expect(alive(pid)).toBe(false);
+  const { api } = await serving({ folder: first.folder, command: "cat" });
+  expect(await api.run(working)).toMatchObject({
+    state: "ERROR",
+    status_message: { error_code: "resource_unavailable", retryable: true },
+  });
+  expect((await api.said(working))[1]).toBe("assistant: partial");
+  await api.until(queued, "SUCCEEDED");
+});
+
+test("a document that can't be read is set aside and stops nothing else", async () => {
+  const first = await serving({ command: "cat" });
+  const good = await first.api.create({ prompt: "good" });
+  const torn = await first.api.create({ prompt: "torn" });
+  await first.api.until(good, "SUCCEEDED");
+  await first.api.until(torn, "SUCCEEDED");
+  await first.stop();
+  const runs = join(first.folder, "service", "runs");
+  const text = await readFile(join(runs, `${torn}.json`), "utf8");
+  await writeFile(join(runs, `${torn}.json`), text.slice(0, text.length / 2));
+  await writeFile(join(runs, "copy.json"), await readFile(join(runs, `${good}.json`)));
+  await writeFile(join(runs, ".half.json.tmp"), "{");
+
+  const { api, lines } = await serving({ folder: first.folder, command: "cat" });
+
+  expect((await api.list("")).runs.map(({ run_id }) => run_id)).toEqual([good]);
+  expect((await readdir(runs)).sort()).toEqual(
+    [`${good}.json`, `${torn}.json.broken`, "copy.json.broken"].sort(),
+  );
+  expect(lines.filter(({ level }) => level === "error")).toHaveLength(2);
+  await api.until(await api.create({ prompt: "more" }), "SUCCEEDED");
+});
+
+test("a process that only has the id of a started one is left alone", async () => {
+  const folder = await freshFolder();
+  const bystander = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
+  onTestFinished(() => void bystander.kill("SIGKILL"));
+  const { pid } = bystander;
+  if (pid === undefined) throw new Error("no process");
+  await mkdir(join(folder, "service", "processes"), { recursive: true });
+  const record = join(folder, "service", "processes", "one.json");
+  await writeFile(record, JSON.stringify({ pid, start: "another boot:1" }));
+  const first = await serving({ folder });
+  expect(alive(pid)).toBe(true);
+  await first.stop();
+
+  // The same record with the true start is the proof that it would have been ended.
+  await writeFile(record, JSON.stringify({ pid, start: await startOf(pid) }));
+  const ended = new Promise((resolve) => bystander.once("exit", resolve));
+  await serving({ folder });
+  await ended;
+});
+
+test("the order of the queue outlives a restart", async () => {
+  const first = await serving({ demoStepMs: 600_000, maxRuns: 1 });
+  const ids: string[] = [];
+  for (const prompt of ["a", "b", "c", "d"]) ids.push(await first.api.create({ prompt }));
+  await first.stop();
+  const { api, folder } = await serving({ folder: first.folder, command: "cat >> ../begun", maxRuns: 1 });
+  for (const id of ids) await api.until(id, "SUCCEEDED");
+  expect(await readFile(join(folder, "work", "begun"), "utf8")).toBe("a\nb\nc\nd\n");
+});
