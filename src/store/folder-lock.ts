@@ -17,7 +17,7 @@ export function lockFolder(folder: string): () => void {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path, { timeout: 0 });
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     // By path: opening and closing the file once more would drop the lock, as POSIX has it.
     chmodSync(path, 0o600);
     writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });

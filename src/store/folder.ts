@@ -26,7 +26,7 @@ interface Placed {
 }
 
 /** Files written in one go, at most: what is open at once, and what one folder fsync is shared by. */
-const batchSize = 64;
+const batchSize = 128;
 
 /** Windows can't fsync a folder; NTFS journals a rename by itself. */
 const foldersSync = process.platform !== "win32";

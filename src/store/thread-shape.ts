@@ -18,6 +18,7 @@ const outerShape = z.looseObject({
       cards: z.looseObject({}),
     }),
   ),
+  decided: z.number(),
   effects: z.array(z.looseObject({ id: z.string(), kind: z.string(), to: z.string() })),
   waiting: z.array(z.looseObject({ kind: z.string(), id: z.string() })),
   seen: z.array(z.string()),

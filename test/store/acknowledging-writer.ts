@@ -1,0 +1,24 @@
+/**
+ * Changes threads in the folder it is given, from the step it is given, several at a time, until it is
+ * killed; prints a step's number once its change has resolved.
+ */
+import { openStore } from "../../src/store/open-store.ts";
+import { memoryLog, newRun, newThread } from "./threads.ts";
+
+const store = await openStore({ dataDir: process.argv[2] ?? "", log: memoryLog().log, now: Date.now });
+let step = Number(process.argv[3]);
+const write = async (): Promise<never> => {
+  for (;;) {
+    step += 1;
+    const mine = step;
+    const open = mine % 2 === 0;
+    const thread = `t${mine % 7}`;
+    await store.change(thread, (before) => {
+      const seen = [...(before?.seen ?? []), String(mine)];
+      const runs = [...(before?.runs ?? []).map((run) => ({ ...run, open })), newRun(`r${mine}`, { open })];
+      return { thread: { ...newThread(thread), seen, runs: runs.slice(-20) }, result: null };
+    });
+    process.stdout.write(`${mine}\n`);
+  }
+};
+await Promise.all(Array.from({ length: 5 }, write));

@@ -1,0 +1,89 @@
+import type { RunRecord, Thread } from "../../src/core/thread.ts";
+import type { Log } from "../../src/ports.ts";
+import type { LocalStore } from "../../src/store/local-store.ts";
+
+export interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A log that can be read again. */
+export function memoryLog(): { log: Log; lines: Line[] } {
+  const lines: Line[] = [];
+  const write =
+    (level: string) =>
+    (message: string, fields?: Readonly<Record<string, unknown>>): void => {
+      lines.push({ level, message, fields });
+    };
+  return {
+    lines,
+    log: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") },
+  };
+}
+
+export function newThread(id: string, more: Partial<Thread> = {}): Thread {
+  return {
+    version: 1,
+    id,
+    scope: "slack:T1:C1",
+    places: [],
+    runs: [],
+    decided: 0,
+    effects: [],
+    waiting: [],
+    seen: [],
+    said: [],
+    muted: false,
+    changedAt: "2026-01-01T00:00:00.000Z",
+    ...more,
+  };
+}
+
+export function newRun(runId: string, more: Partial<RunRecord> = {}): RunRecord {
+  return {
+    dispatch: `dispatch of ${runId}`,
+    runId,
+    name: "test",
+    by: { platform: "slack", id: "U1", name: "Ada", bot: false },
+    asked: "fix it",
+    words: "fix it",
+    subject: null,
+    request: null,
+    since: "2026-01-01T00:00:00.000Z",
+    open: false,
+    run: null,
+    told: null,
+    reopened: false,
+    delay: null,
+    cancelling: false,
+    failed: null,
+    cards: {},
+    ...more,
+  };
+}
+
+/** Stores the thread, over whatever its id leads to. */
+export async function put(store: LocalStore, thread: Thread): Promise<void> {
+  await store.change(thread.id, () => ({ thread, result: null }));
+}
+
+/** Adds to what the ref's thread has seen, beginning one if there is none. */
+export function see(
+  store: LocalStore,
+  ref: string,
+  event: string,
+  more: Partial<Thread> = {},
+): Promise<number> {
+  return store.change(ref, (thread) => {
+    const before = thread ?? newThread(ref);
+    const seen = [...before.seen, event];
+    return { thread: { ...before, ...more, seen }, result: seen.length };
+  });
+}
+
+export async function ids(threads: AsyncIterable<Thread>): Promise<string[]> {
+  const found: string[] = [];
+  for await (const thread of threads) found.push(thread.id);
+  return found.sort();
+}
