@@ -39,7 +39,7 @@ const notAToken = (value: string): boolean => !/^xox|^xapp-/.test(value);
  * Every variable that the bot reads, its form and its default; what they mean together is decided by
  * `readConfig`. Each message goes on from the variable's name and never repeats a value.
  */
-export const environment = z.object({
+const environment = z.object({
   HOST: z.string().default("127.0.0.1"),
   PORT: whole(0, 65_535, "").prefault("3000"),
   PUBLIC_URL: z

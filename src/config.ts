@@ -134,10 +134,9 @@ export function secretsOf({ api, slack, github, rules }: Config): string[] {
   }
   if (github !== null) {
     const { credentials } = github;
-    secrets.push(
-      github.webhookSecret,
-      credentials.kind === "token" ? credentials.token : credentials.privateKey,
-    );
+    secrets.push(credentials.kind === "token" ? credentials.token : credentials.privateKey);
+    // Two, with a comma between them, while it is being changed.
+    secrets.push(...github.webhookSecret.split(",").map((secret) => secret.trim()));
   }
   // Shorter values are hardly secrets, and would tear ordinary words out of the log.
   return secrets.filter((secret) => secret.length >= 8);

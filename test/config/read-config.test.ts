@@ -174,6 +174,8 @@ describe("the Agent Runs API", () => {
     ],
     ["https://runs.example.com/api", "must end in /api/v1."],
     ["runs.example.com", "must be a URL that begins with https://."],
+    ["https://me:secret@runs.example.com/api/v1", "must be a plain address, without credentials, ? and #."],
+    ["https://runs.example.com/api/v1?team=1", "must be a plain address, without credentials, ? and #."],
   ])("%s is no address for it", (address, sentence) => {
     expect(problems({ AGENT_API_BASE_URL: address, AGENT_API_KEY: "key-secret" })).toEqual([
       `AGENT_API_BASE_URL ${sentence}`,
@@ -185,6 +187,12 @@ describe("the Agent Runs API", () => {
       const AGENT_API_BASE_URL = `http://${host}/api/v1`;
       expect(sound({ AGENT_API_BASE_URL, AGENT_API_KEY: "k" }).api).toMatchObject({ kind: "remote" });
     }
+  });
+
+  test("a key that can't be one is told before it is sent", () => {
+    expect(problems({ AGENT_API_BASE_URL: base, AGENT_API_KEY: "key with spaces" })).toEqual([
+      "AGENT_API_KEY has characters that no API key has: copy it once more.",
+    ]);
   });
 
   test("settings of the embedded service are told to have no effect beside it", () => {
@@ -287,6 +295,14 @@ describe("GitHub", () => {
   ])("%s is no key", (GITHUB_PRIVATE_KEY, sentence) => {
     const env = { GITHUB_APP_ID: "12", GITHUB_WEBHOOK_SECRET: "hook", GITHUB_PRIVATE_KEY };
     expect(problems(env)).toEqual([`GITHUB_PRIVATE_KEY ${sentence}`]);
+  });
+
+  test("a webhook secret may be two while it is changed, and both are kept out of the log", () => {
+    const config = sound({ GITHUB_TOKEN: "token-1", GITHUB_WEBHOOK_SECRET: "old-secret, new-secret" });
+    expect(secretsOf(config)).toEqual(expect.arrayContaining(["old-secret", "new-secret"]));
+    expect(problems({ GITHUB_TOKEN: "token-1", GITHUB_WEBHOOK_SECRET: " , " })).toEqual([
+      "GITHUB_WEBHOOK_SECRET is nothing but commas.",
+    ]);
   });
 
   test("a name is no App ID, and a key is no token", () => {
