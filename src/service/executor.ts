@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Agent, answerOf, type TurnEnd } from "./agent.ts";
+import { BrokenDocument } from "./durable-file.ts";
 import type { ServiceLog } from "./log.ts";
 import type { RunDocument } from "./run-document.ts";
 import { begun, type Cancelling, cancelled, interrupted, type TurnOutcome, turnEnded } from "./run-life.ts";
@@ -163,6 +164,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
       try {
         return await work();
       } catch (error) {
+        // What a document has lost does not come back by waiting.
+        if (error instanceof BrokenDocument) throw error;
         const { signal } = stopping;
         log.error("a run's change could not be saved", { error, willRetry: !signal.aborted });
         if (signal.aborted) return null;

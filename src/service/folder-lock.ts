@@ -4,7 +4,7 @@ import { isAlreadyThere, isMissing } from "./durable-file.ts";
 import { startOf } from "./process-identity.ts";
 
 /** Another process works in the folder; two would run every run twice. */
-export class FolderInUse extends Error {
+class FolderInUse extends Error {
   override name = "FolderInUse";
 }
 

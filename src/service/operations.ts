@@ -31,8 +31,8 @@ export interface OperationOptions {
   readonly now: () => number;
 }
 
-/** Attachments of 10 MB do not fit, but prompts of any sense do. */
-export const mostBodyBytes = 10_000_000;
+/** Room for any prompt that makes sense. */
+const mostBodyBytes = 10_000_000;
 
 /** What the API's endpoints do. A store that fails rejects; every expected outcome is a value. */
 export function createOperations(options: OperationOptions): Operations {

@@ -7,7 +7,12 @@ export async function readBody<T>(
   schema: z.ZodType<T>,
   mostBytes: number,
 ): Promise<Result<T>> {
-  const bytes = await readBytes(request, mostBytes);
+  let bytes: Uint8Array | null;
+  try {
+    bytes = await readBytes(request, mostBytes);
+  } catch {
+    return refused("invalid_request", "The body did not arrive whole.");
+  }
   if (bytes === null) return { ok: false, refusal: tooLarge(mostBytes) };
   if (bytes.length === 0) return refused("invalid_request", "The body is empty; a JSON object is expected.");
   let value: unknown;

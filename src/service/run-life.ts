@@ -40,10 +40,12 @@ export function turnEnded(
   switch (outcome.kind) {
     case "answered":
       return after.waiting.length > 0 ? after : inState(after, "SUCCEEDED", null);
-    case "asked":
-      return after.waiting.length > 0
-        ? after
-        : inState(after, "BLOCKED", { message: "The agent asks for an answer." });
+    case "asked": {
+      // The question is the answer of this turn; it is not told twice.
+      const status =
+        outcome.text === "" ? { message: "The agent waits for a person and did not say why." } : null;
+      return after.waiting.length > 0 ? after : inState(after, "BLOCKED", status);
+    }
     case "failed": {
       const told = withRemark(after, turn, outcome.reason, now);
       return told.waiting.length > 0 ? told : inState(told, "FAILED", { message: outcome.reason });
@@ -166,7 +168,7 @@ function withAnswer(document: RunDocument, text: string, now: number): RunDocume
 }
 
 /** Addresses of pull requests, each once: https://<host>/<owner>/<repository>/pull/<number>. */
-export function pullRequestsIn(text: string): readonly string[] {
+function pullRequestsIn(text: string): readonly string[] {
   const found = text.matchAll(/https:\/\/[\w.-]+(?::\d+)?\/[\w.-]+\/[\w.-]+\/pull\/\d+(?![\w-])/g);
   return [...new Set([...found].map(([url]) => url))];
 }

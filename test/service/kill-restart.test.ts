@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startOf } from "../../src/service/process-identity.ts";
 import { alive, apiAt, eventually, freshFolder, serving } from "./serving.ts";
@@ -18,7 +19,7 @@ const lastPid = (folder: string): Promise<number> =>
 async function childServing(folder: string, command: string) {
   const child: ChildProcess = spawn(
     process.execPath,
-    [join(import.meta.dirname, "serving-process.ts"), folder, command],
+    [fileURLToPath(new URL("./serving-process.ts", import.meta.url)), folder, command],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   const killed = (): Promise<void> =>

@@ -32,13 +32,13 @@ export async function freshFolder(): Promise<string> {
   return folder;
 }
 
-export interface Logged {
+interface Logged {
   readonly level: keyof ServiceLog;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-export function recordingLog(): { readonly log: ServiceLog; readonly lines: Logged[] } {
+function recordingLog(): { readonly log: ServiceLog; readonly lines: Logged[] } {
   const lines: Logged[] = [];
   const at =
     (level: keyof ServiceLog) =>
