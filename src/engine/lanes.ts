@@ -3,7 +3,7 @@ import type { Ref } from "../core/event.ts";
 import type { Thread } from "../core/thread.ts";
 import type { Clock, Log } from "../ports.ts";
 import { backoffMs } from "./backoff.ts";
-import { firstByDestination, systemOf } from "./destination.ts";
+import { firstByDestination, isHeldUp, systemOf } from "./destination.ts";
 import type { Observe } from "./happening.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { PerformEffect } from "./perform-effect.ts";
@@ -68,6 +68,10 @@ export function createLanes(options: {
 
   const pauseKey = (effect: Effect): string => `${systemOf(effect)} ${effect.kind}`;
 
+  function pause(key: string, until: number): void {
+    pauses.set(key, Math.max(until, pauses.get(key) ?? 0));
+  }
+
   function readyAt(effect: Effect, lane: Lane): number {
     const notBefore = effect.notBefore === undefined ? 0 : Date.parse(effect.notBefore);
     return Math.max(notBefore || 0, lane.notBefore, pauses.get(pauseKey(effect)) ?? 0);
@@ -81,6 +85,8 @@ export function createLanes(options: {
       work.lanes.set(to, lane);
       if (lane.busy) continue;
       lane.callOff();
+      // The thread is looked at again when what it waits for has an outcome.
+      if (isHeldUp(effect, work.thread.effects)) continue;
       const waitMs = readyAt(effect, lane) - clock.now();
       if (waitMs > 0) {
         lane.callOff = timers.after(waitMs, () => look(work));
@@ -101,7 +107,9 @@ export function createLanes(options: {
   async function takeTurn(work: Work, to: string, lane: Lane): Promise<void> {
     // While it waited for the slot, the effect may have been replaced by a newer one, or put off.
     const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
-    if (effect === undefined || readyAt(effect, lane) > clock.now()) {
+    const ready =
+      effect !== undefined && !isHeldUp(effect, work.thread.effects) && readyAt(effect, lane) <= clock.now();
+    if (!ready) {
       lane.busy = false;
       look(work);
       return;
@@ -122,7 +130,12 @@ export function createLanes(options: {
     if (!outcome.ok) {
       const { certainty, limited, retryAfterMs = defaultPauseMs } = outcome.fault;
       if (certainty === "unknown") work.fresh.delete(effect.id);
-      if (limited === true) pauses.set(pauseKey(effect), clock.now() + retryAfterMs);
+      if (limited === true) pause(pauseKey(effect), clock.now() + retryAfterMs);
+      const { id, kind, tries } = effect;
+      const { retryable, reason, code } = outcome.fault;
+      const fields = { effect: id, kind, tries, certainty, code, reason };
+      if (retryable) log.info("An effect did not succeed yet", fields);
+      else log.warn("An effect failed", fields);
     }
     const saved = await saveOutcome(work.thread.id, effect, outcome);
     // Closed before it could be saved: the effect is still in the store, and is looked up at the next start.

@@ -7,7 +7,7 @@ export interface OpenRun {
   readonly runId: string;
   readonly thread: Ref;
   /** Config name that sweeps find it by; null: unknown. */
-  readonly name: string | null;
+  name: string | null;
   /** When it was asked for. */
   readonly since: number;
   readonly title: string;
@@ -81,10 +81,13 @@ export function createOpenRuns(now: () => number, firstQuietMs: number): OpenRun
         if (!record.open || runId === null) continue;
         open.add(runId);
         const known = runs.get(runId);
-        if (known === undefined || known.thread !== thread.id || known.name !== record.name) {
+        if (known === undefined || known.thread !== thread.id) {
           begin(runId, record, thread);
           isNew = true;
-        } else if (record.run !== null && (known.last === null || keyOf(known.last) !== keyOf(record.run))) {
+          continue;
+        }
+        known.name = record.name;
+        if (record.run !== null && (known.last === null || keyOf(known.last) !== keyOf(record.run))) {
           known.last = record.run;
           known.handed = handedOf(record.run);
         }

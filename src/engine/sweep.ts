@@ -22,7 +22,15 @@ export interface Sweeper {
   rest(): void;
 }
 
-/** What changed shortly before the newest change that was seen may have become visible after it. */
+/** How far complete sweeps of a name have come. */
+interface Watermark {
+  /** The newest `updated_at` that was seen, in milliseconds by the API's clock. */
+  readonly newest: number;
+  /** When it was first seen, by our clock. */
+  readonly seenAt: number;
+}
+
+/** A change may become visible so long after another one that happened later. */
 const overlapMs = 60_000;
 /** How far the service's clock may be behind ours, where only ours is known. */
 const clockMarginMs = 5 * 60_000;
@@ -41,8 +49,7 @@ export function createSweeper(options: {
   readonly stopped: () => boolean;
 }): Sweeper {
   const { agentRuns, openRuns, show, clock, log, runName, stopped } = options;
-  /** By name: the newest `updated_at`, in milliseconds by the API's clock, that a complete sweep has seen. */
-  const newestSeen = new Map<string, number>();
+  const watermarks = new Map<string, Watermark>();
   const listedAt = new Map<string, number>();
 
   const stillOpen = (runs: readonly OpenRun[]): readonly OpenRun[] =>
@@ -75,10 +82,10 @@ export function createSweeper(options: {
 
     async function listChanges(name: string, runs: readonly OpenRun[]): Promise<void> {
       listedAt.set(name, clock.now());
-      const seen = newestSeen.get(name);
-      const after = seen === undefined ? earliestNews(runs) : seen - overlapMs;
+      const mark = watermarks.get(name);
+      const after = mark === undefined ? earliestNews(runs) : startAfter(mark, clock.now());
       const unsavedBefore = tally.unsaved;
-      let newest = seen ?? after;
+      let newest = mark?.newest ?? after;
       const reading = { name, by: "updated_at" as const, after, mostPages };
       const end = await readPages(list, reading, async (page) => {
         for (const run of page) newest = Math.max(newest, Date.parse(run.updated_at) || 0);
@@ -87,7 +94,9 @@ export function createSweeper(options: {
       });
       if (end === "cut") log.warn("A sweep found more runs than it could page through", { name });
       // Only what was seen whole and saved whole need not be asked for again.
-      if (end === "complete" && tally.unsaved === unsavedBefore) newestSeen.set(name, newest);
+      if (end === "complete" && tally.unsaved === unsavedBefore && newest !== mark?.newest) {
+        watermarks.set(name, { newest, seenAt: clock.now() });
+      }
     }
 
     async function listEverything(name: string, runs: readonly OpenRun[]): Promise<void> {
@@ -136,7 +145,7 @@ export function createSweeper(options: {
   return {
     sweep,
     rest() {
-      newestSeen.clear();
+      watermarks.clear();
       listedAt.clear();
     },
   };
@@ -147,10 +156,21 @@ const createdAt = (run: OpenRun): number => {
   return Number.isNaN(created) ? run.since : created;
 };
 
-/** From when on the first sweep must look, so that it shows each of the runs. */
+/**
+ * What is as old as the newest change, or a little older, may only now have become visible; once that has
+ * been the newest for long enough, nothing older can come any more, and is not read again and again.
+ */
+function startAfter(mark: Watermark, now: number): number {
+  return now - mark.seenAt > overlapMs ? mark.newest - 1 : mark.newest - overlapMs;
+}
+
+/**
+ * From when on the first sweep must look, so that it shows each run that has changed: from the last word on
+ * it, which is older than its being asked for where the API has said nothing yet.
+ */
 function earliestNews(runs: readonly OpenRun[]): number {
   const times = runs.map(({ handed, since }) =>
-    handed === null || Number.isNaN(handed.updatedAt) ? since - clockMarginMs : handed.updatedAt - overlapMs,
+    Math.max((handed?.updatedAt || 0) - overlapMs, since - clockMarginMs),
   );
   return Math.min(...times);
 }

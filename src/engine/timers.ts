@@ -37,8 +37,8 @@ export function createTimers(clock: Clock): Timers {
         then();
       });
     };
-    arm();
     endings.add(end);
+    arm();
     return () => {
       endings.delete(end);
       callOff();

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { command, reply, setUp } from "./set-up.ts";
+
+test("an accepted event is saved, with its effects, before it is acknowledged", async () => {
+  const { ask, store, chat } = setUp();
+  expect(await ask("chat:a", reply("r1", "chat:a"))).toBe("saved");
+  expect(store.get("chat:a").effects).toHaveLength(1);
+  expect(chat.tries).toHaveLength(0);
+});
+
+test("what the decision ignores is answered as ignored and not saved", async () => {
+  const { engine, small, store } = setUp();
+  const event = command("chat:a");
+  small.asks.set(event.id, "ignore");
+  expect(await engine.accept(event)).toBe("ignored");
+  expect(store.size()).toBe(0);
+});
+
+test("what comes before that to which it belongs is asked for again", async () => {
+  const { engine, small } = setUp();
+  const event = command("chat:a");
+  small.asks.set(event.id, "again");
+  expect(await engine.accept(event)).toBe("again");
+});
+
+test("an event that can't be saved is rejected and takes effect when it is delivered again", async () => {
+  const { engine, small, store, chat, clock, happenings } = setUp();
+  await engine.start();
+  const event = command("chat:a");
+  small.asks.set(event.id, [reply("r1", "chat:a")]);
+  store.broken = new Error("no space left");
+  await expect(engine.accept(event)).rejects.toThrow("no space left");
+  await clock.advance(10_000);
+  expect(chat.tries).toHaveLength(0);
+  store.broken = null;
+  expect(await engine.accept(event)).toBe("saved");
+  await clock.advance(0);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r1"]);
+  expect(happenings.flatMap((one) => (one.kind === "accepted" ? [one.answer] : []))).toEqual([
+    "failed",
+    "saved",
+  ]);
+});
+
+test("an event delivered twice at once takes effect once", async () => {
+  const { engine, small, chat, clock } = setUp();
+  await engine.start();
+  const event = command("chat:a");
+  small.asks.set(event.id, [reply("r1", "chat:a")]);
+  expect(await Promise.all([engine.accept(event), engine.accept(event)])).toEqual(["saved", "saved"]);
+  await clock.advance(0);
+  expect(chat.tries).toHaveLength(1);
+});
+
+test("an event accepted before the start is performed after it, and is not taken for uncertain", async () => {
+  const { engine, ask, chat, clock } = setUp();
+  await ask("chat:a", reply("r1", "chat:a"));
+  await engine.start();
+  await clock.advance(0);
+  expect(chat.tries.map(({ id, uncertain }) => [id, uncertain])).toEqual([["r1", false]]);
+});
