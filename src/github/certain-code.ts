@@ -66,7 +66,8 @@ export function findCertainCode(text: string): (offset: number) => boolean {
     } else if (node.type === "paragraph" || node.type === "heading") {
       const { start, end } = rangeOf(node);
       const list = delimiterRow.test(text.slice(start, end)) ? tabular : plain;
-      list.push(...inlineCodeIn(node));
+      // A code span over several lines has lines that look like text to whoever reads line by line.
+      list.push(...inlineCodeIn(node).filter((range) => !text.slice(range.start, range.end).includes("\n")));
     } else if ("children" in node) {
       node.children.forEach(visit);
     }

@@ -6,7 +6,7 @@ import { readLines } from "./visible-lines.ts";
  * null if there is none.
  */
 export function findCommand(body: string): string | null {
-  const { lines } = readLines(body);
+  const lines = readLines(body);
   const index = lines.findIndex((line) => line.visible && /^\/agent(?!\S)/i.test(line.text));
   const first = lines[index];
   if (first === undefined) return null;

@@ -16,7 +16,7 @@ export function takeMention(
     "gi",
   );
   let mention = false;
-  const lines = readLines(body).lines.map(({ text, visible }) => {
+  const lines = readLines(body).map(({ text, visible }) => {
     if (!visible) return text;
     return text.replace(pattern, (match) => {
       if (match.startsWith("`")) return match;

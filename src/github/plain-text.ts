@@ -19,7 +19,8 @@ export function plainText(text: string): string {
   let escaped = "";
   let end = 0;
   for (const match of line.matchAll(bareUrl)) {
-    escaped += escapeWords(line.slice(end, match.index)) + match[0].replaceAll("@", "%40");
+    const address = match[0].replaceAll("&", "&amp;").replaceAll("@", "%40");
+    escaped += escapeWords(line.slice(end, match.index)) + address;
     end = match.index + match[0].length;
   }
   return escapeStart(escaped + escapeWords(line.slice(end)));

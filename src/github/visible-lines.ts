@@ -9,35 +9,36 @@ export interface Line {
   readonly visible: boolean;
 }
 
-/** Fences may stand in list items; their first line then begins with the item's mark. */
-const opening = /^ {0,3}(?:(?:[-*+]|\d{1,9}[.)]) +)*(`{3,}(?=[^`]*$)|~{3,})/;
+/** A fence may be the first thing in a list item. */
+const opening = /^ {0,3}(?<list>(?:(?:[-*+]|\d{1,9}[.)]) +)*)(?<fence>`{3,}(?=[^`]*$)|~{3,})/;
 
 const closes = (line: string, fence: string): boolean => {
   const text = line.trim();
   return text.length >= fence.length && text === fence.charAt(0).repeat(text.length);
 };
 
-/** The lines of `body`, and the fence that is still open after the last one (null: none). */
-export function readLines(body: string): {
-  readonly lines: readonly Line[];
-  readonly openFence: string | null;
-} {
-  let fence: string | null = null;
+/** The lines of `body`, whatever line ends it has. */
+export function readLines(body: string): readonly Line[] {
+  let open: { readonly fence: string; readonly inList: boolean } | null = null;
   let inComment = false;
-  const lines = body.split(/\r?\n/).map((text): Line => {
-    if (fence !== null) {
-      if (closes(text, fence)) fence = null;
+  return body.split(/\r?\n/).map((text): Line => {
+    // What begins at the margin is no part of a list item any more, nor is it code.
+    if (open?.inList && /^\S/.test(text)) open = null;
+    if (open !== null) {
+      if (closes(text, open.fence)) open = null;
       return { text, visible: false };
     }
     if (inComment) {
       inComment = !text.includes("-->");
       return { text, visible: false };
     }
-    fence = opening.exec(text)?.[1] ?? null;
-    if (fence !== null) return { text, visible: false };
+    const { fence, list } = opening.exec(text)?.groups ?? {};
+    if (fence !== undefined) {
+      open = { fence, inList: list !== "" };
+      return { text, visible: false };
+    }
     const commentAt = text.lastIndexOf("<!--");
     inComment = commentAt >= 0 && !text.includes("-->", commentAt);
     return { text, visible: !/^ {0,3}>/.test(text) };
   });
-  return { lines, openFence: fence };
 }

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { first, reply } from "./effects.ts";
+import { appAuth, repo, start, token, tokenAuth } from "./start.ts";
+
+const comments = { method: "POST", path: /comments$/ };
+
+async function faultAfter(answer: { status: number; headers?: Record<string, string>; body?: unknown }) {
+  await using github = await start();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  github.standIn.fail({ ...comments, with: answer });
+  const done = await github.platform.perform(reply(), first);
+  expect(done.ok).toBe(false);
+  expect(github.calls()).toHaveLength(1);
+  expect((await github.platform.perform(reply(), first)).ok).toBe(true);
+  return done.ok ? null : done.fault;
+}
+
+describe("GitHub's rate limits", () => {
+  const limited = { certainty: "refused", retryable: true, limited: true };
+  const reset = String(Date.parse("2026-03-01T12:00:00Z") / 1000 + 90);
+
+  it.each([403, 429])("the hourly one (%i) is waited for until it is reset", async (status) => {
+    const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset };
+    expect(await faultAfter({ status, headers })).toMatchObject({ ...limited, retryAfterMs: 90_000 });
+  });
+
+  it.each([403, 429])("the secondary one (%i) is waited for as long as it says", async (status) => {
+    const headers = { "retry-after": "17", "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset };
+    expect(await faultAfter({ status, headers })).toMatchObject({ ...limited, retryAfterMs: 17_000 });
+  });
+
+  it("one that names no time is waited for a minute", async () => {
+    expect(await faultAfter({ status: 429 })).toMatchObject({ ...limited, retryAfterMs: 60_000 });
+    const documentation_url = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api";
+    expect(
+      await faultAfter({ status: 403, body: { message: "Slow down", documentation_url } }),
+    ).toMatchObject({
+      ...limited,
+      retryAfterMs: 60_000,
+    });
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    [401, "credentials"],
+    [403, "locked"],
+    [404, "no access"],
+    [410, "deleted"],
+    [422, "invalid"],
+    [451, "HTTP 451"],
+  ])("with %i is final and says why", async (status, word) => {
+    expect(await faultAfter({ status })).toEqual({
+      certainty: "refused",
+      retryable: false,
+      reason: expect.stringContaining(word),
+    });
+  });
+
+  it("names the permission that is missing, and GitHub's own code", async () => {
+    const headers = { "x-accepted-github-permissions": "issues=write" };
+    expect(await faultAfter({ status: 403, headers })).toMatchObject({
+      reason: expect.stringContaining("issues=write"),
+    });
+    const body = { message: "Validation Failed", errors: [{ code: "too_long" }] };
+    expect(await faultAfter({ status: 422, body })).toMatchObject({ code: "too_long" });
+  });
+
+  it("of a locked issue is told as one", async () => {
+    await using github = await start();
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    github.standIn.lock({ repo, issue: 1 });
+    const done = await github.platform.perform(reply(), first);
+    expect(done).toMatchObject({
+      ok: false,
+      fault: { certainty: "refused", reason: expect.stringContaining("locked") },
+    });
+  });
+
+  it("of the wrong token is told without the token", async () => {
+    await using github = await start({ auth: { token: "ghp_another" } });
+    const done = await github.platform.perform(reply(), first);
+    expect(done).toMatchObject({ ok: false, fault: { certainty: "refused", retryable: false } });
+    await expect(github.platform.check()).rejects.toThrow("credentials");
+    expect(JSON.stringify([done, github.log.lines])).not.toContain("ghp_another");
+  });
+});
+
+describe("an outcome that nobody knows", () => {
+  const unknown = { ok: false, fault: { certainty: "unknown", retryable: true } };
+
+  it.each([500, 502, 503])("is what an error of GitHub's own (%i) leaves", async (status) => {
+    expect(await faultAfter({ status })).toMatchObject(unknown.fault);
+  });
+
+  it.each(["before", "after"] as const)("is what a time-out leaves, for itself only (%s)", async (hang) => {
+    await using github = await start({ requestTimeoutMs: 300 });
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    github.standIn.fail({ ...comments, with: { hang } });
+    expect(await github.platform.perform(reply("e1"), first)).toMatchObject(unknown);
+    expect(github.comments()).toHaveLength(hang === "after" ? 1 : 0);
+    // The next request has a time of its own.
+    expect(await github.platform.perform(reply("e2"), first)).toMatchObject({ ok: true });
+  });
+
+  it.each(["before", "after"] as const)("is what a cut connection leaves (%s)", async (reset) => {
+    await using github = await start();
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    github.standIn.fail({ ...comments, with: { reset } });
+    expect(await github.platform.perform(reply("e1"), first)).toMatchObject(unknown);
+    expect(github.comments()).toHaveLength(reset === "after" ? 1 : 0);
+  });
+
+  it("is what an answer that makes no sense leaves", async () => {
+    await using github = await start();
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    github.standIn.fail({ ...comments, with: { status: 201, body: { hello: "there" } } });
+    expect(await github.platform.perform(reply("e1"), first)).toMatchObject(unknown);
+  });
+});
+
+describe.each([
+  ["a token", tokenAuth],
+  ["an App", appAuth],
+])("a GitHub that can't be reached with %s", (_name, auth) => {
+  it("has surely not done anything", async () => {
+    await using github = await start({ auth });
+    await github.stopApi();
+    const done = await github.platform.perform(reply(), first);
+    expect(done).toMatchObject({ ok: false, fault: { certainty: "not-sent", retryable: true } });
+    await expect(github.platform.check()).rejects.toThrow("could not be reached");
+    expect(github.log.lines.join("\n")).not.toContain(token);
+  });
+});

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { stateLabels } from "../../src/core/effect.ts";
+import type { GitHubAuth } from "../../src/github/client.ts";
+import { calls, events } from "../../src/github/needs.ts";
+import { again, alice, card, effect, first, permission, reply, view } from "./effects.ts";
+import { appAuth, repo, start, tokenAuth } from "./start.ts";
+
+const manifest = JSON.parse(
+  readFileSync(new URL("../../manifests/github-app.json", import.meta.url), "utf8"),
+);
+
+/** The entry of `needs.ts` that a request was; the request itself if there is none. */
+function entryOf(request: string): string {
+  const fits = Object.keys(calls).filter((call) => {
+    const pattern = call.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replaceAll(/\{\w+\}/g, "[^/]+");
+    return new RegExp(`^${pattern}$`).test(request);
+  });
+  return fits.length === 1 ? (fits[0] ?? request) : request;
+}
+
+/** Every kind of effect in every way it can go, as the stand-in saw it. */
+async function everyCall(auth: GitHubAuth): Promise<string[]> {
+  await using github = await start({ auth });
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  const { id } = await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent run x" });
+  const message = String(id);
+  await github.platform.check();
+  const tried = [
+    card("c", 1, "Queued"),
+    card("c", 2, "Running", message),
+    reply(),
+    effect({ kind: "tell", person: alice, view }, { id: "e2" }),
+    effect({ kind: "react", message, reaction: "taken" }),
+    ...stateLabels.map((label) => effect({ kind: "label", label, revision: 1 })),
+    effect({ kind: "read", until: "2126-03-01T12:00:00Z", dispatch: "d" }),
+    permission("alice"),
+  ];
+  for (const attempt of [first, again]) {
+    for (const one of tried) expect(await github.platform.perform(one, attempt)).toMatchObject({ ok: true });
+  }
+  return [...new Set(github.calls().map(entryOf))];
+}
+
+describe("the GitHub App's manifest", () => {
+  it("is written for exactly the calls that are made", async () => {
+    const made = [...(await everyCall(appAuth)), ...(await everyCall(tokenAuth))];
+    expect([...new Set(made)].toSorted()).toEqual(Object.keys(calls).toSorted());
+  });
+
+  it("asks for exactly the permissions that the calls need", () => {
+    const needed: Record<string, string> = {};
+    for (const permissions of Object.values(calls)) {
+      for (const [name, access] of Object.entries(permissions)) {
+        if (needed[name] !== "write") needed[name] = access;
+      }
+    }
+    expect(manifest.default_permissions).toEqual(needed);
+  });
+
+  it("subscribes to exactly the events that are understood", async () => {
+    expect(manifest.default_events.toSorted()).toEqual(Object.keys(events).toSorted());
+    await using github = await start();
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    await github.standIn.label({ user: "bob", repo, issue: 1, label: "agent" });
+    const { id } = await github.standIn.comment({ user: "bob", repo, issue: 1, body: "hi" });
+    await github.standIn.editComment({ user: "bob", repo, id, body: "ho" });
+    await github.standIn.unlabel({ user: "bob", repo, issue: 1, label: "agent" });
+    await github.standIn.deleteComment({ user: "bob", repo, id });
+    await github.standIn.closeIssue({ user: "bob", repo, issue: 1 });
+    const understood = github.standIn.deliveries.filter(({ status }) => status === 200);
+    const listed = Object.entries(events).flatMap(([event, actions]) =>
+      actions.map((action) => `${event}.${action}`),
+    );
+    expect(understood.map(({ event, action }) => `${event}.${action}`).toSorted()).toEqual(listed.toSorted());
+  });
+
+  it("is a private App whose webhook comes where the bot listens", () => {
+    expect(manifest).toMatchObject({ public: false, hook_attributes: { active: true } });
+    expect(new URL(manifest.hook_attributes.url).pathname).toBe("/github/webhooks");
+    expect(manifest.name.length).toBeLessThanOrEqual(34);
+  });
+});
