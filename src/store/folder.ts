@@ -80,7 +80,7 @@ export class Folder {
     }
   }
 
-  /** Resolves when the file holds `text` durably. If it rejects, the file is as it was. */
+  /** Resolves when the file holds `text` durably; if it rejects, the file is as it was. One at a time per name. */
   put(name: string, text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ name, text, resolve, reject });

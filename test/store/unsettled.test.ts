@@ -22,6 +22,7 @@ test("after a restart the unsettled threads are found, and only those", async ()
   await put(first, newThread("pending", waiting));
   await put(first, newThread("was-running", { runs: [newRun("r2", { open: true })] }));
   await put(first, newThread("was-running", { runs: [newRun("r2")] }));
+  expect(await readdir(join(folder, "unsettled"))).not.toContain(keyOf("was-running"));
   await put(first, newThread("again"));
   await put(first, newThread("again", { runs: [newRun("r3", { open: true })] }));
   expect(await ids(first.unsettled())).toEqual(["again", "pending", "running"]);
