@@ -37,7 +37,3 @@ export function firstByDestination(effects: readonly Effect[]): ReadonlyMap<stri
   for (const [to, { after }] of firsts) if (after !== undefined && pending.has(after)) firsts.delete(to);
   return firsts;
 }
-
-/** Whether the effect has to wait for another one of its thread. */
-export const isHeldUp = (effect: Effect, effects: readonly Effect[]): boolean =>
-  effect.after !== undefined && effects.some(({ id }) => id === effect.after);

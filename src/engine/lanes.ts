@@ -3,7 +3,7 @@ import type { Ref } from "../core/event.ts";
 import type { Thread } from "../core/thread.ts";
 import type { Clock, Log } from "../ports.ts";
 import { backoffMs } from "./backoff.ts";
-import { firstByDestination, isHeldUp, systemOf } from "./destination.ts";
+import { firstByDestination, systemOf } from "./destination.ts";
 import type { Observe } from "./happening.ts";
 import { createInFlight } from "./in-flight.ts";
 import type { PerformEffect } from "./perform-effect.ts";
@@ -85,8 +85,6 @@ export function createLanes(options: {
       work.lanes.set(to, lane);
       if (lane.busy) continue;
       lane.callOff();
-      // The thread is looked at again when what it waits for has an outcome.
-      if (isHeldUp(effect, work.thread.effects)) continue;
       const waitMs = readyAt(effect, lane) - clock.now();
       if (waitMs > 0) {
         lane.callOff = timers.after(waitMs, () => look(work));
@@ -107,9 +105,7 @@ export function createLanes(options: {
   async function takeTurn(work: Work, to: string, lane: Lane): Promise<void> {
     // While it waited for the slot, the effect may have been replaced by a newer one, or put off.
     const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
-    const ready =
-      effect !== undefined && !isHeldUp(effect, work.thread.effects) && readyAt(effect, lane) <= clock.now();
-    if (!ready) {
+    if (effect === undefined || readyAt(effect, lane) > clock.now()) {
       lane.busy = false;
       look(work);
       return;

@@ -51,11 +51,21 @@ test("events are rejected with a sentence from the stop on", async () => {
 });
 
 test("an event that is being saved when the stop comes is still saved and acknowledged", async () => {
-  const { engine, ask, store } = setUp();
+  const { engine, ask, store, clock } = setUp();
   await engine.start();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const change = store.change.bind(store);
+  store.change = (ref, fn) => promise.then(() => change(ref, fn));
   const accepted = ask("chat:a", reply("r1", "chat:a"));
-  await engine.stop();
+  let stopped = false;
+  const stopping = engine.stop().then(() => {
+    stopped = true;
+  });
+  await clock.advance(1_000);
+  expect(stopped).toBe(false);
+  resolve();
   expect(await accepted).toBe("saved");
+  await stopping;
   expect(store.get("chat:a").effects).toHaveLength(1);
 });
 

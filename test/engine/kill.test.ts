@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import { createDecide } from "../../src/core/decide.ts";
+import type { Outcome, PlatformEffect } from "../../src/core/effect.ts";
+import { isSettled } from "../../src/core/thread.ts";
+import { createEngine } from "../../src/engine/engine.ts";
+import type { AgentRuns, Log, Platform, Store, Transcripts } from "../../src/ports.ts";
+import { mention, place, reply, rules } from "../core/story.ts";
+import { createHandClock } from "./hand-clock.ts";
+import { createMemoryStore } from "./memory-store.ts";
+import { StandInApi } from "./stand-in-api.ts";
+import { success } from "./stand-in-platform.ts";
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The world outside the bot: it stays when the bot is killed. */
+function createWorld() {
+  const clock = createHandClock();
+  const posted: string[] = [];
+  /** Posts what is not there yet; only an uncertain try looks first. */
+  const post = (effect: PlatformEffect, uncertain: boolean): Outcome => {
+    if (effect.kind === "reply" || effect.kind === "tell" || (effect.kind === "card" && !effect.message)) {
+      if (!uncertain || !posted.includes(effect.id)) posted.push(effect.id);
+    }
+    return success(effect);
+  };
+  return { clock, posted, post, store: createMemoryStore(), api: new StandInApi(clock) };
+}
+type World = ReturnType<typeof createWorld>;
+
+/** A process of the bot that is killed at its `lastStep`th step: between any two things it does or learns. */
+function createProcess(world: World, lastStep: number) {
+  let steps = 0;
+  const step = (): Promise<void> => {
+    steps += 1;
+    return steps > lastStep ? new Promise(() => {}) : Promise.resolve();
+  };
+  async function between<T>(does: () => Promise<T>): Promise<T> {
+    await step();
+    const result = await does();
+    await step();
+    return result;
+  }
+  const { store, api, clock } = world;
+  const ownStore: Store = {
+    change: (ref, fn) => between(() => store.change(ref, fn)),
+    find: (ref) => store.find(ref),
+    unsettled: () => store.unsettled(),
+  };
+  const agentRuns: AgentRuns & Transcripts = {
+    create: (request) => between(() => api.create(request)),
+    list: (query) => between(() => api.list(query)),
+    fetch: (runId) => between(() => api.fetch(runId)),
+    followUp: (runId, request) => between(() => api.followUp(runId, request)),
+    cancel: (runId) => between(() => api.cancel(runId)),
+    messages: (runId) => between(() => api.messages(runId)),
+  };
+  const slack: Platform = {
+    name: "slack",
+    perform: (effect, { uncertain }) => between(async () => world.post(effect, uncertain)),
+    check: async () => {},
+  };
+  const engine = createEngine({
+    store: ownStore,
+    agentRuns,
+    transcripts: agentRuns,
+    factories: api,
+    platforms: [slack],
+    decide: createDecide(rules),
+    clock,
+    log: silent,
+    runName: rules.runName,
+    pollIntervalMs: 2_000,
+  });
+  return { engine, steps: () => steps };
+}
+
+/** A dispatch, its end, a follow-up, and the end of that; the bot is killed once, and what it did not ack comes again. */
+async function tell(lastStep: number): Promise<{ world: World; steps: number }> {
+  const world = createWorld();
+  const { clock, api } = world;
+  const first = createProcess(world, lastStep);
+  let now = first;
+  await now.engine.start();
+  const events = [mention("fix the flaky test"), reply("and the docs")];
+  for (const event of events) {
+    let acked = false;
+    void now.engine.accept(event).then((answer) => {
+      acked = answer === "saved";
+    });
+    await clock.advance(5_000);
+    const work = async (): Promise<void> => {
+      await clock.advance(30_000);
+      for (const state of ["INPROGRESS", "SUCCEEDED"]) {
+        for (const run of api.runs.keys()) {
+          api.turn(run, state);
+          const said = api.conversations.get(run) ?? [];
+          api.conversations.set(run, [...said, { role: "assistant", text: `${state} ${said.length}` }]);
+        }
+        await clock.advance(5_000);
+      }
+    };
+    if (first.steps() > lastStep && now === first) {
+      now = createProcess(world, Number.POSITIVE_INFINITY);
+      await now.engine.start();
+      if (!acked) await now.engine.accept(event);
+    }
+    await work();
+    if (first.steps() > lastStep && now === first) {
+      now = createProcess(world, Number.POSITIVE_INFINITY);
+      await now.engine.start();
+    }
+    await clock.advance(120_000);
+  }
+  return { world, steps: first.steps() };
+}
+
+test("a kill at any instant loses nothing and repeats nothing", { timeout: 120_000 }, async () => {
+  const { world: whole, steps } = await tell(Number.POSITIVE_INFINITY);
+  expect(whole.posted.length).toBeGreaterThan(2);
+  for (let lastStep = 0; lastStep < Math.min(steps, 160); lastStep += 1) {
+    const { world } = await tell(lastStep);
+    const thread = world.store.get(place);
+    expect({ lastStep, settled: isSettled(thread), effects: thread.effects }).toMatchObject({
+      settled: true,
+    });
+    expect({ lastStep, runs: [...world.api.runs.keys()] }).toEqual({ lastStep, runs: ["run-1"] });
+    const followUps = world.api.conversations.get("run-1")?.filter(({ role }) => role === "user") ?? [];
+    expect({ lastStep, followUps: followUps.length }).toEqual({ lastStep, followUps: 1 });
+    expect({ lastStep, posted: world.posted.length }).toEqual({
+      lastStep,
+      posted: new Set(world.posted).size,
+    });
+    expect({ lastStep, posted: world.posted.length }).toEqual({ lastStep, posted: whole.posted.length });
+  }
+});
