@@ -1,5 +1,5 @@
 import type { Span, Text } from "../core/view.ts";
-import { clip, harmless } from "./safe-text.ts";
+import { breaker, clip, harmless, silence } from "./safe-text.ts";
 
 const ellipsis = "…";
 
@@ -7,10 +7,11 @@ const ellipsis = "…";
 export function mrkdwn(text: Text, limit: number): string {
   let line = "";
   for (const span of text) {
-    const next = ofSpan(span);
+    // Two harmless spans could make one mention: an `@`, and then a name.
+    const next = (/[!@]$/.test(line) ? breaker : "") + ofSpan(span);
     if (line.length + next.length + ellipsis.length > limit) {
       const left = limit - line.length - ellipsis.length;
-      return `${line}${typeof span === "string" ? fitting(span, left) : ""}${ellipsis}`;
+      return `${line}${typeof span === "string" ? fitting(breaker + span, left) : ""}${ellipsis}`;
     }
     line += next;
   }
@@ -39,8 +40,8 @@ const ofPerson = (person: Extract<Span, { person: unknown }>["person"]): string 
 function ofLink(link: string, label: string): string {
   const text = harmless(label).replaceAll(/\s+/g, " ").trim();
   if (!/^https?:\/\//i.test(link)) return text;
-  const url = link.replaceAll("&", "&amp;").replaceAll(/[<>|\s`]/g, (sign) => encodeURIComponent(sign));
-  return `<${url}|${text || url}>`;
+  const url = silence(link).replaceAll(/[<>|\s`\u200b]/g, (sign) => encodeURIComponent(sign));
+  return `<${url.replaceAll("&", "&amp;")}|${text || "link"}>`;
 }
 
 /** As much of the plain text as fits after escaping. */
@@ -52,6 +53,7 @@ function fitting(text: string, limit: number): string {
 
 /** Plain text that somebody else wrote, as a quotation of at most `limit` characters. */
 export function quotation(text: string, limit: number): string {
+  if (text.trim() === "") return "";
   const lines = text.trim().split(/\r\n|\r|\n/);
   let quoted = "";
   for (const line of lines) {

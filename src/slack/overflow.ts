@@ -4,13 +4,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const graceMs = 1_000;
 
 /**
- * Ends the connection of a sender that goes on sending after its answer. Bolt refuses a body past the limit
- * while it arrives but leaves the rest of it in the pipe: it is thrown away here, unread, for a moment.
+ * Refuses with 413 a body that says it is longer than `limitBytes`: true then, and the request is answered.
+ * Bolt counts what arrives and refuses what says nothing, but leaves the rest of it in the pipe; in either
+ * case the rest is thrown away unread for a moment, and then the connection ends.
  */
-export function refuseOverflow(request: IncomingMessage, response: ServerResponse): void {
+export function refuseOverflow(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limitBytes: number,
+): boolean {
   response.once("finish", () => {
     if (request.complete) return;
     request.resume();
     setTimeout(() => request.destroy(), graceMs).unref();
   });
+  if (Number(request.headers["content-length"] ?? 0) <= limitBytes) return false;
+  response.writeHead(413, { connection: "close" });
+  response.end();
+  return true;
 }

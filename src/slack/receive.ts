@@ -125,7 +125,7 @@ function answerUnavailable(response: ServerResponse): void {
 const createListener =
   (receiver: HTTPReceiver) =>
   (request: IncomingMessage, response: ServerResponse): void => {
-    refuseOverflow(request, response);
+    if (refuseOverflow(request, response, bodyLimitBytes)) return;
     try {
       receiver.requestListener(request, response);
     } catch {

@@ -1,9 +1,10 @@
 /** Making text that somebody else wrote harmless: it can neither ping anybody nor become markup. */
 
 /** Invisible; between two characters it keeps Slack from reading them as one sign. */
-const breaker = "\u200b";
+export const breaker = "\u200b";
 
-const broadcasts = "(?:channel|here|everyone|group)\\b";
+/** Also as a word's beginning: a cut may come after it. */
+const broadcasts = "(?:channel|here|everyone|group)";
 
 /**
  * The same text to the eye, unable to mention. Markdown has several ways to write one sign (`&#64;`, `\@`),

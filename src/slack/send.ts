@@ -108,14 +108,13 @@ async function card(
   attempt: Attempt,
 ): Promise<Outcome> {
   const { team, channel, threadTs } = where(effect.at);
+  const posted = effect.message ?? (await post(client, identity, effect, attempt));
   if (effect.message !== undefined) {
     // Without metadata of its own the message keeps that of its first posting.
-    await client.chat.update({ channel, ts: effect.message, ...toMessage(effect.view) });
-    return { ok: true, kind: "card", revision: effect.revision, message: effect.message, place: effect.at };
+    await client.chat.update({ channel, ts: posted, ...toMessage(effect.view) });
   }
-  const message = await post(client, identity, effect, attempt);
-  const place = threadTs === undefined ? placeOf(team, channel, message) : effect.at;
-  return { ok: true, kind: "card", revision: effect.revision, message, place };
+  const place = threadTs === undefined ? placeOf(team, channel, posted) : effect.at;
+  return { ok: true, kind: "card", revision: effect.revision, message: posted, place };
 }
 
 async function reply(

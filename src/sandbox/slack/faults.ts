@@ -48,7 +48,8 @@ export function createFaults(): Faults {
         const headers = { "retry-after": String(trouble.retryAfter) };
         return Response.json({ ok: false, error: "ratelimited" }, { status: 429, headers });
       }
-      if (trouble.status !== undefined) return new Response("trouble", { status: trouble.status });
+      if (trouble.status !== undefined)
+        return new Response("<html>trouble</html>", { status: trouble.status });
       return Response.json({ ok: false, error: trouble.error ?? "internal_error" });
     },
   };
@@ -62,7 +63,7 @@ async function never(request: Request): Promise<Response> {
   return new Response(null, { status: 499 });
 }
 
-/** An answer whose body breaks off; an HTTP server closes the connection on it. */
+/** An answer whose body breaks off; the server that carries it breaks the connection. */
 const broken = (): Response =>
   new Response(
     new ReadableStream({
