@@ -1,0 +1,66 @@
+/** What the page is told of the two stand-ins, ready to be shown. The page's scripts are typed by it. */
+import type { PageBlock } from "./blocks.ts";
+import type { RichNode } from "./rich-text.ts";
+
+export interface PageMessage {
+  readonly ts: string;
+  readonly author: string;
+  readonly bot: boolean;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly edited: boolean;
+  /** Name of the one person who sees it; null: everyone does. */
+  readonly onlyFor: string | null;
+  readonly blocks: readonly PageBlock[];
+  readonly reactions: readonly { readonly emoji: string; readonly by: readonly string[] }[];
+  /** Oldest first; always empty in a reply. */
+  readonly replies: readonly PageMessage[];
+}
+
+export interface PageChannel {
+  readonly id: string;
+  readonly name: string;
+  readonly hasBot: boolean;
+  /** Older messages that are not shown any more. */
+  readonly omitted: number;
+  /** Oldest first. */
+  readonly messages: readonly PageMessage[];
+}
+
+export interface SlackState {
+  readonly people: readonly string[];
+  /** The bot's name, for mentions. */
+  readonly bot: string;
+  readonly channels: readonly PageChannel[];
+}
+
+export interface PageComment {
+  readonly id: number;
+  readonly author: string;
+  readonly bot: boolean;
+  readonly atMs: number;
+  readonly edited: boolean;
+  readonly body: readonly RichNode[];
+  readonly reactions: readonly { readonly emoji: string; readonly by: readonly string[] }[];
+}
+
+export interface PageIssue {
+  readonly number: number;
+  readonly title: string;
+  readonly author: string;
+  readonly atMs: number;
+  readonly state: "open" | "closed";
+  readonly labels: readonly { readonly name: string; readonly color: string }[];
+  readonly body: readonly RichNode[];
+  /** Oldest first. */
+  readonly comments: readonly PageComment[];
+}
+
+export interface GitHubState {
+  /** `owner/name`. */
+  readonly repo: string;
+  /** `mayLabel`: GitHub lets this role put and remove labels. */
+  readonly people: readonly { readonly login: string; readonly role: string; readonly mayLabel: boolean }[];
+  /** Newest first. */
+  readonly issues: readonly PageIssue[];
+}

@@ -1,0 +1,155 @@
+/** The left half: a Slack workspace as one of its people sees it. */
+import { act, grow, sendByKey, tell } from "./act.js";
+import { byId, el, keepInStep, offerPeople } from "./dom.js";
+import { drawMessage } from "./message.js";
+import { createThread } from "./thread.js";
+
+/** @typedef {import("../page-state.ts").SlackState} SlackState */
+
+const people = byId("slack-user", HTMLSelectElement);
+const channels = byId("channels", HTMLUListElement);
+const messages = byId("messages", HTMLDivElement);
+const composer = byId("composer", HTMLFormElement);
+const writing = byId("message", HTMLTextAreaElement);
+const problem = byId("slack-problem", HTMLElement);
+
+/** @type {SlackState | null} */
+let state = null;
+/** Id of the channel that is shown. */
+let chosen = sessionStorage.getItem("channel") ?? "";
+/** By channel: the newest message that was on screen. @type {Map<string, string>} */
+const seen = new Map();
+
+const where = { user: () => people.value, channel: () => chosen };
+/** @type {WeakMap<HTMLElement, { message: HTMLElement, thread: ReturnType<typeof createThread> }>} */
+const parts = new WeakMap();
+/** Threads of messages that come while the page is open are open from the start. */
+let firstLook = true;
+
+/** @param {SlackState} next */
+export function showSlack(next) {
+  state = next;
+  offerPeople(
+    people,
+    next.people.map((name) => ({ value: name, label: name })),
+  );
+  if (!next.channels.some(({ id }) => id === chosen)) chosen = next.channels[0]?.id ?? "";
+  draw();
+  firstLook = false;
+}
+
+function draw() {
+  const channel = state?.channels.find(({ id }) => id === chosen);
+  if (state === null || channel === undefined) return;
+  drawChannels(state);
+  byId("channel-name", HTMLElement).textContent = `# ${channel.name}`;
+  writing.placeholder = `Message #${channel.name}`;
+  const note = byId("channel-note", HTMLElement);
+  const away = `The bot is not in #${channel.name}: it hears nothing here, and /agent is answered privately.`;
+  tell(note, channel.hasBot ? null : away);
+
+  const visible = channel.messages
+    .filter(isForMe)
+    .map((message) => ({ ...message, replies: message.replies.filter(isForMe) }));
+  const atEnd = messages.scrollHeight - messages.scrollTop - messages.clientHeight < 80;
+  const recent = visible.filter(({ bot, replies }) => bot || replies.length > 0).slice(-2);
+  keepInStep(messages, visible, {
+    key: ({ ts }) => `${chosen} ${ts}`,
+    create: (message) => {
+      const element = el("article", { class: "talk" });
+      const own = el("div");
+      const open = firstLook ? recent.includes(message) : message.bot && message.onlyFor === null;
+      const thread = createThread(message.ts, { where, open });
+      parts.set(element, { message: own, thread });
+      element.append(own, thread.element);
+      return element;
+    },
+    draw: (element, message) => {
+      const part = parts.get(element);
+      if (part === undefined) return;
+      keepInStep(element, [message], {
+        key: () => "own",
+        create: () => part.message,
+        draw: (own) => drawMessage(own, message, where),
+        sameAs: ({ replies: _, ...own }) => own,
+      });
+      element.append(part.thread.element);
+      part.thread.draw(message);
+    },
+  });
+  const newest = visible
+    .flatMap((one) => [one, ...one.replies])
+    .reduce((ts, one) => (one.ts > ts ? one.ts : ts), "");
+  if (newest !== (seen.get(chosen) ?? "")) {
+    seen.set(chosen, newest);
+    if (atEnd) messages.scrollTop = messages.scrollHeight;
+  } else if (atEnd) messages.scrollTop = messages.scrollHeight;
+}
+
+/** @param {{ onlyFor: string | null }} message */
+function isForMe({ onlyFor }) {
+  return onlyFor === null || onlyFor === people.value;
+}
+
+/** @param {SlackState} now */
+function drawChannels({ channels: all }) {
+  keepInStep(channels, all, {
+    key: ({ id }) => id,
+    create: ({ id }) => {
+      const choose = () => {
+        chosen = id;
+        sessionStorage.setItem("channel", id);
+        tell(problem, null);
+        draw();
+        messages.scrollTop = messages.scrollHeight;
+        writing.focus();
+      };
+      return el("li", {}, el("button", { type: "button", click: choose }));
+    },
+    draw: (element, { id, name, hasBot }) => {
+      const button = element.firstElementChild;
+      if (button === null) return;
+      button.textContent = `# ${name}`;
+      button.setAttribute("title", hasBot ? "The bot is in this channel" : "The bot is not in this channel");
+      if (id === chosen) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+    },
+    sameAs: ({ id, name, hasBot }) => [id, name, hasBot, id === chosen],
+  });
+}
+
+people.addEventListener("change", () => {
+  sessionStorage.setItem(people.id, people.value);
+  draw();
+});
+sendByKey(writing, "enter");
+composer.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const text = writing.value.trim();
+  if (text === "") return;
+  writing.value = "";
+  grow(writing);
+  messages.scrollTop = messages.scrollHeight;
+  const { problem: wrong } = await act("slack/say", { user: people.value, channel: chosen, text });
+  tell(problem, wrong);
+  // What was not taken is not lost either.
+  if (wrong !== null && writing.value === "") {
+    writing.value = text;
+    grow(writing);
+  }
+});
+
+/** Puts the text where it can be sent. @param {string} text */
+export function fillComposer(text) {
+  const general = state?.channels.find(({ hasBot }) => hasBot);
+  if (general !== undefined && general.id !== chosen) {
+    chosen = general.id;
+    draw();
+  }
+  writing.value = text;
+  grow(writing);
+  writing.focus();
+}
+byId("fill-command", HTMLButtonElement).addEventListener("click", () => {
+  fillComposer("/agent run fix the flaky test");
+});

@@ -1,0 +1,160 @@
+/** Slack and GitHub on this machine, and a page on which people use them: to try the bot without accounts. */
+import type { Act } from "./acts.ts";
+import { type Connection, createGitHubStandIn } from "./github/stand-in.ts";
+import { gitHubActs } from "./github-acts.ts";
+import { gitHubState } from "./github-state.ts";
+import { readJson, refuseForeignHost, refuseForeignOrigin } from "./guard.ts";
+import { createLive } from "./live.ts";
+import type { SandboxLog } from "./log.ts";
+import { pageFile } from "./page-files.ts";
+import { preparedGitHub, preparedSlack } from "./prepared-content.ts";
+import { openSavedState } from "./saved-state.ts";
+import { createSlackStandIn } from "./slack/stand-in.ts";
+import { slackActs } from "./slack-acts.ts";
+import { slackState } from "./slack-state.ts";
+
+/** Where the sandbox's paths begin; the whole of it is mounted there. */
+export const sandboxPath = "/sandbox";
+
+export interface SandboxOptions {
+  /** Its state lives in the file `sandbox.json` of this folder. */
+  readonly dataDir: string;
+  /** Where the bot listens, for programs on this machine, without a slash at its end. */
+  readonly url: string;
+  /** How the world reaches the bot, if that is another address. */
+  readonly publicUrl?: string;
+  readonly log: SandboxLog;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+export interface Sandbox {
+  /** Answers every request below `sandboxPath`. Give it the server's second argument as well. */
+  fetch(request: Request, connection?: Connection): Promise<Response>;
+  /** What the bot needs in order to use the Slack in here as it would use Slack. */
+  readonly slack: {
+    readonly botToken: string;
+    readonly receive: { readonly kind: "http"; readonly signingSecret: string };
+    /** Ends in `/api/`. */
+    readonly apiUrl: string;
+  };
+  /** The same for GitHub. */
+  readonly github: {
+    readonly webhookSecret: string;
+    readonly credentials: { readonly kind: "token"; readonly token: string };
+    readonly apiUrl: string;
+  };
+  /** What must not be logged. */
+  readonly secrets: readonly string[];
+  /** Ends every stream and saves what has not been saved yet. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the sandbox as it was left. Events go to `<url>/slack/events` and `<url>/github/webhooks`, signed.
+ * Rejects with the file system's error if its state can't be read or written.
+ */
+export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { dataDir, url, publicUrl = url, log, now = Date.now } = options;
+  const saved = await openSavedState({
+    dataDir,
+    prepared: { slack: preparedSlack(now()), github: preparedGitHub(now()) },
+    read: () => ({ slack: slack.snapshot(), github: github.snapshot() }),
+    log,
+  });
+  const { secrets } = saved.initial;
+  const base = `${url}${sandboxPath}`;
+  const slack = createSlackStandIn({
+    signingSecret: secrets.slackSigningSecret,
+    botToken: secrets.slackBotToken,
+    eventsUrl: () => `${url}/slack/events`,
+    baseUrl: `${base}/slack`,
+    initial: saved.initial.slack,
+    now,
+  });
+  const github = createGitHubStandIn({
+    webhookSecret: secrets.githubWebhookSecret,
+    token: secrets.githubToken,
+    webhookUrl: () => `${url}/github/webhooks`,
+    initial: saved.initial.github,
+    now,
+  });
+  const unsubscribe = [slack.subscribe(saved.changed), github.subscribe(saved.changed)];
+  const live = createLive([
+    { name: "slack", read: () => slackState(slack.snapshot()), subscribe: slack.subscribe },
+    { name: "github", read: () => gitHubState(github.snapshot()), subscribe: github.subscribe },
+  ]);
+  const acts: Readonly<Record<string, Readonly<Record<string, Act>>>> = {
+    slack: slackActs(slack),
+    github: gitHubActs(github),
+  };
+
+  async function carryOut(request: Request, where: string, what: string): Promise<Response> {
+    const of = Object.hasOwn(acts, where) ? acts[where] : undefined;
+    const act = of !== undefined && Object.hasOwn(of, what) ? of[what] : undefined;
+    if (act === undefined) return json(404, { ok: false, error: "There is no such act." });
+    if (request.method !== "POST") return json(405, { ok: false, error: "Acts are posted." });
+    const foreign = refuseForeignOrigin(request);
+    if (foreign !== null) return foreign;
+    const body = await readJson(request);
+    if (!body.ok) return body.response;
+    const answer = await act(body.value);
+    return json(answer.ok ? 200 : 422, answer);
+  }
+
+  async function answer(request: Request, connection: Connection | undefined): Promise<Response> {
+    const foreign = refuseForeignHost(request, { addresses: [url, publicUrl] });
+    if (foreign !== null) return foreign;
+    const path = new URL(request.url).pathname.slice(sandboxPath.length);
+    const [first = "", second = "", third = "", ...more] = path.split("/").slice(1);
+    switch (first) {
+      case "slack":
+        return slack.fetch(request);
+      case "github":
+        return github.fetch(below(`${sandboxPath}/github`, request), connection);
+      case "act":
+        return more.length > 0 ? nothing() : carryOut(request, second, third);
+      case "events":
+        return second === "" ? (refuseForeignOrigin(request) ?? live.open()) : nothing();
+      case "":
+        return (await pageFile("index.html")) ?? nothing();
+      case "page":
+        return third === "" ? ((await pageFile(second)) ?? nothing()) : nothing();
+      default:
+        return nothing();
+    }
+  }
+
+  return {
+    fetch: answer,
+    slack: {
+      botToken: secrets.slackBotToken,
+      receive: { kind: "http", signingSecret: secrets.slackSigningSecret },
+      apiUrl: `${base}/slack/api/`,
+    },
+    github: {
+      webhookSecret: secrets.githubWebhookSecret,
+      credentials: { kind: "token", token: secrets.githubToken },
+      apiUrl: `${base}/github`,
+    },
+    secrets: Object.values(secrets),
+    async stop() {
+      live.stop();
+      slack.close();
+      for (const end of unsubscribe) end();
+      await saved.close();
+    },
+  };
+}
+
+const json = (status: number, body: unknown): Response =>
+  Response.json(body, { status, headers: { "cache-control": "no-store" } });
+
+const nothing = (): Response => json(404, { ok: false, error: "There is nothing at this path." });
+
+/** The request as a server would see it whose root is `prefix`. */
+function below(prefix: string, request: Request): Request {
+  const url = new URL(request.url);
+  url.pathname = url.pathname.slice(prefix.length) || "/";
+  return new Request(url, request);
+}
