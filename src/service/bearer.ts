@@ -9,5 +9,5 @@ export const sameSecret = (one: string, other: string): boolean =>
 /** Whether the `Authorization` header carries the key as a bearer token (RFC 6750). */
 export function isAuthorized(header: string | undefined, apiKey: string): boolean {
   const token = /^Bearer +(\S+) *$/i.exec(header ?? "")?.[1];
-  return token !== undefined && apiKey !== "" && sameSecret(token, apiKey);
+  return token !== undefined && sameSecret(token, apiKey);
 }

@@ -61,7 +61,7 @@ export function createRunStore(folder: string, now: () => number, log: ServiceLo
   async function existing(id: string): Promise<RunDocument> {
     const db = file(id);
     await db.read();
-    if (db.data === null) throw new BrokenDocument(`the document of run ${id} is gone from the disk`);
+    if (db.data === null) throw new Error(`the document of run ${id} is not on the disk`);
     return db.data;
   }
 
