@@ -72,7 +72,7 @@ async function startBot(
   const api =
     config.api.kind === "remote" ? config.api : await startService(config.api, config.dataDir, building);
   const client = createAgentRunsClient(api);
-  const { slack, github } = isSandboxed(config) ? await openSandbox(building) : config;
+  const { slack, github } = isSandboxed(config) ? await openSandbox(config.dataDir, building) : config;
   const slackPlatform = slack && createSlackPlatform({ ...slack, log });
   const gitHubPlatform =
     github && createGitHubPlatform({ ...github, auth: github.credentials, log, now: clock.now });
@@ -167,52 +167,24 @@ async function startService(
   return { baseUrl: `${url}${basePath}`, apiKey };
 }
 
-/**
- * The sandbox: stand-ins of Slack and GitHub for the ordinary adapters to talk to. Everything about it that is
- * not in its own folder is in here.
- */
-async function openSandbox({
-  url,
-  secrets,
-  stops,
-  mounts,
-}: Building): Promise<{ slack: SlackConfig; github: GitHubConfig }> {
-  const { createSlackStandIn } = await import("./sandbox/slack/stand-in.ts");
-  const { createGitHubStandIn } = await import("./sandbox/github/stand-in.ts");
-  const botToken = `xoxb-${randomKey()}`;
-  const [signingSecret, token, webhookSecret] = [randomKey(), randomKey(), randomKey()];
-  secrets.push(botToken, signingSecret, token, webhookSecret);
-  const slack = createSlackStandIn({
-    botToken,
-    signingSecret,
-    eventsUrl: () => `${url}/slack/events`,
-    baseUrl: `${url}/sandbox/slack`,
-  });
-  stops.defer(() => slack.close());
-  const github = createGitHubStandIn({ token, webhookSecret, webhookUrl: () => `${url}/github/webhooks` });
-  mounts["/sandbox/slack"] = (request) => slack.fetch(request);
-  mounts["/sandbox/github"] = (request, connection) =>
-    github.fetch(below("/sandbox/github", request), connection);
-  return {
-    slack: { botToken, receive: { kind: "http", signingSecret }, apiUrl: `${url}/sandbox/slack/api/` },
-    github: { webhookSecret, credentials: { kind: "token", token }, apiUrl: `${url}/sandbox/github` },
-  };
+/** The sandbox: a Slack and a GitHub for the ordinary adapters to talk to, and a page to use them on. */
+async function openSandbox(
+  dataDir: string,
+  { log, secrets, url, publicUrl, stops, mounts }: Building,
+): Promise<{ slack: SlackConfig; github: GitHubConfig }> {
+  const { createSandbox, sandboxPath } = await import("./sandbox/sandbox.ts");
+  const sandbox = await createSandbox({ dataDir, url, publicUrl, log });
+  secrets.push(...sandbox.secrets);
+  stops.defer(() => sandbox.stop());
+  mounts[sandboxPath] = sandbox.fetch;
+  return sandbox;
 }
-
-/** The request as a server would see it whose root is `prefix`. */
-function below(prefix: string, request: Request): Request {
-  const url = new URL(request.url);
-  url.pathname = url.pathname.slice(prefix.length) || "/";
-  return new Request(url, request);
-}
-
-const randomKey = (): string => randomBytes(32).toString("base64url");
 
 /** The key in the file at `path`, which is made, for its owner alone, if it isn't there. */
 function keptKey(path: string): string {
   const kept = readText(path)?.trim();
   if (kept) return kept;
-  const key = randomKey();
+  const key = randomBytes(32).toString("base64url");
   writeFileSync(path, `${key}\n`, { mode: 0o600 });
   return key;
 }

@@ -18,6 +18,9 @@ test("with an empty environment it starts, says where it is, and everything it b
   expect(ready.status).toBe(200);
   expect((await fetch(`${url}/api/v1/agent/runs`)).status).toBe(401);
   expect((await fetch(url, { redirect: "manual" })).headers.get("location")).toBe("/sandbox");
+  const page = await fetch(`${url}/sandbox`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-type")).toContain("text/html");
 });
 
 test("everything that is wrong is told at once, in sentences, and the exit status is 1", async () => {
