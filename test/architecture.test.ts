@@ -78,6 +78,11 @@ const table = [
     forbidden: ["../../slack/send.ts", "../../core/event.ts", "../../ports.ts", "@slack/web-api"],
   },
   {
+    file: "src/sandbox/page/planted.js",
+    permitted: ["./act.js"],
+    forbidden: ["../sandbox.ts", "../../agent-runs/schema.ts", "node:fs", "zod"],
+  },
+  {
     file: "src/web/planted.ts",
     permitted: ["./server.ts", "../ports.ts", "prom-client", "node:http"],
     forbidden: ["../engine/accept.ts", "../slack/receive.ts", "../config.ts", "../core/thread.ts"],
