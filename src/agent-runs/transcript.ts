@@ -1,6 +1,6 @@
 import type { Conversation, Step } from "./schema.ts";
 
-/** One text of a conversation; `role` is `user` or `assistant`. */
+/** One text of a conversation; `role` is `user` or `assistant`. An assistant's may be empty. */
 export interface SpokenText {
   readonly role: string;
   readonly text: string;
@@ -14,7 +14,8 @@ function* textsOf(step: Step): Generator<SpokenText> {
     const text = content
       .flatMap((block) => (block.type === "text" && block.text ? [block.text] : []))
       .join("\n\n");
-    if (text.trim() !== "") yield { role, text };
+    // An assistant that said nothing in its turn is worth knowing: what it said before is no answer to it.
+    if (role === "assistant" || text.trim() !== "") yield { role, text };
   }
   for (const inner of step.steps) yield* textsOf(inner);
 }

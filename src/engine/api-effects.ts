@@ -70,7 +70,11 @@ async function fetchRun(api: Api, runId: string): Promise<Outcome> {
 async function readAnswer(api: Api, runId: string | null): Promise<Outcome> {
   if (runId === null) return failed(noRun);
   const messages = (await api.transcripts.messages(runId)) ?? [];
-  const answer = messages.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
+  // Back from the last thing that the agent wrote, over what is empty, but never into an earlier turn.
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < last);
+  const turn = messages.slice(asked + 1, last + 1);
+  const answer = turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
   return { ok: true, kind: "answer", text: answer?.text ?? null };
 }
 

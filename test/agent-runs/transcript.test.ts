@@ -40,6 +40,8 @@ test("messages are what user and assistant said, step by step and inner steps af
     { role: "assistant", text: "looking" },
     { role: "assistant", text: "found\n\nit" },
     { role: "assistant", text: "done" },
+    { role: "assistant", text: " " },
+    { role: "assistant", text: "" },
   ]);
   expect(api.seen[0]?.url.pathname).toBe("/api/v1/agent/runs/run-1/conversation");
 });

@@ -128,6 +128,17 @@ test("the answer is the last thing that the assistant wrote", async () => {
   expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: "last" }]);
 });
 
+test("an earlier turn's answer is never told as the answer to a later one", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "user", text: "fix it" },
+    { role: "assistant", text: "fixed" },
+    { role: "user", text: "and the docs" },
+    { role: "assistant", text: "" },
+  ]);
+  expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
+});
+
 test("a run without a conversation has no answer", async () => {
   expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
