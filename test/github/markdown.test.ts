@@ -94,8 +94,12 @@ describe("a view on GitHub", () => {
   });
 
   it("breaks what a footnote turns from code into text", () => {
-    expect(defuse("[^1]:\n```\nfoo\n```\n@bob")).toContain("@\u200bbob");
+    expect(defuse("[^`1]: x ` ` @bob `")).toContain("@\u200bbob");
     expect(defuse("- a\n\n      @bob")).toContain("@\u200bbob");
+  });
+
+  it("keeps code beside a mention that it breaks", () => {
+    expect(defuse("`@Inject` by @bob")).toBe("`@Inject` by @\u200bbob");
   });
 
   it("keeps addresses that hold an @ working", () => {

@@ -150,7 +150,7 @@ describe("a new comment", () => {
     expect(done.ok).toBe(true);
     await github.standIn.idle();
     const posted = github.comments()[0]?.body ?? "";
-    await github.standIn.comment({ user: "agent-runs-bot", repo, issue: 1, body: "I am a person." });
+    await github.standIn.comment({ user: "agent-runs-bot", repo, issue: 1, body: "@bob, I am a person." });
     await github.standIn.comment({ user: "mallory", repo, issue: 1, body: posted });
     expect(github.events.map((event) => [event.by.id, event.by.bot])).toEqual([
       ["agent-runs-bot", true],

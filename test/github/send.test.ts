@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { stateLabels } from "../../src/core/effect.ts";
 import { hasMarker, markerOf } from "../../src/github/marker.ts";
+import { defaultSnapshot } from "../../src/sandbox/github/snapshot.ts";
 import { again, alice, card, effect, first, permission, place, reply, view } from "./effects.ts";
 import { appAuth, repo, slug, start, tokenAuth } from "./start.ts";
 
@@ -289,6 +290,23 @@ describe("an App", () => {
     expect(calls.filter((call) => call.endsWith("/installation"))).toHaveLength(1);
     expect(calls.filter((call) => call.endsWith("/access_tokens"))).toHaveLength(1);
     expect(github.comments()).toHaveLength(3);
+  });
+
+  it("shares one token among the repositories of an installation", async () => {
+    const initial = defaultSnapshot();
+    const [app] = initial.repos;
+    if (app === undefined) throw new Error("there is no repository");
+    initial.repos.push({ ...structuredClone(app), id: 200, name: "site" });
+    await using github = await start({ auth: appAuth, initial });
+    await github.standIn.openIssue({ user: "bob", repo: "octo/site", title: "Broken" });
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    for (const at of ["github:octo/app#1", "github:octo/site#1"]) {
+      expect(await github.platform.perform(effect({ kind: "reply", view }, { at }), first)).toMatchObject({
+        ok: true,
+      });
+    }
+    expect(github.calls().filter((call) => call.endsWith("/installation"))).toHaveLength(2);
+    expect(github.calls().filter((call) => call.endsWith("/access_tokens"))).toHaveLength(1);
   });
 
   it("says so where it is not installed", async () => {
