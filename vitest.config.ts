@@ -1,10 +1,14 @@
 import { defineConfig } from "vitest/config";
 
+// Set where the tests are counted, as in .ci/run: the file that the results are written to, as JSON.
+const results = process.env.TEST_RESULTS;
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     // Stories start real servers and processes; a busy two-core machine needs the slack.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: results ? ["default", ["json", { outputFile: results }]] : ["default"],
   },
 });
