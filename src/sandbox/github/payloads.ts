@@ -28,7 +28,7 @@ export const repositoryJson = (repo: Repository, owner: User) => ({
   html_url: `${site}/${repo.owner}/${repo.name}`,
 });
 
-export const issueUrl = (issue: Issue): string =>
+const issueUrl = (issue: Issue): string =>
   `${site}/${issue.repo}/${issue.pullRequest ? "pull" : "issues"}/${issue.number}`;
 
 export const issueJson = (issue: Issue, author: User, labels: readonly Label[], comments: number) => ({
