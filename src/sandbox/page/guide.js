@@ -13,36 +13,37 @@ export function showGuide(news) {
   Object.assign(known, news);
   const { slack, github } = known;
   if (slack === null || github === null || localStorage.getItem(dismissed) !== null) return;
-  const roots = slack.channels
+  const cards = slack.channels
     .flatMap(({ messages }) => messages)
     .filter(({ bot, onlyFor }) => bot && onlyFor === null);
-  const labelled = github.issues.some(
-    ({ labels, comments }) => labels.length > 0 || comments.some(({ bot }) => bot),
-  );
+  const answered = cards.some(({ replies }) => replies.some(({ bot }) => !bot));
+  const labelled = github.issues.some(({ comments }) => comments.some(({ bot }) => bot));
   const steps = [
-    step(1, roots.length > 0, "In Slack, ask for a run: ", "/agent run fix the flaky test", () =>
-      fillComposer("/agent run fix the flaky test"),
-    ),
-    step(
-      2,
-      roots.some(({ replies }) => replies.some(({ bot }) => !bot)),
-      "Answer in its thread: the run goes on",
-      null,
-      null,
-    ),
+    step(1, cards.length > 0, "In Slack, ask for a run: ", "/agent run fix the flaky test", () => {
+      byId("show-slack", HTMLButtonElement).click();
+      fillComposer("/agent run fix the flaky test");
+    }),
+    step(2, answered, "Answer in its thread, and the run goes on", null, null),
     step(3, labelled, "On GitHub, give an issue the label ", "agent", () => {
+      byId("show-github", HTMLButtonElement).click();
       const first = github.issues.at(-1);
       location.hash = first === undefined ? "issues" : `issue-${first.number}`;
-      byId("show-github", HTMLButtonElement).click();
     }),
   ];
+  const all = cards.length > 0 && answered && labelled;
   const close = () => {
     localStorage.setItem(dismissed, "1");
     guide.hidden = true;
   };
   guide.replaceChildren(
-    el("p", {}, el("strong", {}, "Three things to try")),
-    el("ol", {}, ...steps),
+    el("p", {}, el("strong", {}, all ? "That is the whole of it" : "Three things to try")),
+    all
+      ? el(
+          "p",
+          { class: "grow wrap" },
+          "Set the variables of Slack or GitHub, and the bot is where your team is.",
+        )
+      : el("ol", {}, ...steps),
     el("button", { type: "button", class: "close", "aria-label": "Hide this guide", click: close }, "✕"),
   );
   guide.hidden = false;
@@ -56,11 +57,8 @@ export function showGuide(news) {
  * @param {(() => void) | null} begin
  */
 function step(number, done, text, example, begin) {
-  const mark = el(
-    "span",
-    { class: "mark", "aria-label": done ? "Done" : `Step ${number}` },
-    done ? "✓" : String(number),
-  );
+  const label = done ? "Done" : `Step ${number}`;
+  const mark = el("span", { class: "mark", role: "img", "aria-label": label }, done ? "✓" : String(number));
   const sample =
     example === null || begin === null
       ? []

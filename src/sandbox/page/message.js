@@ -50,8 +50,6 @@ function blocks(message, where, problem) {
         return el("h3", { class: "block-header" }, block.text);
       case "context":
         return el("div", { class: "context" }, ...block.parts.map((part) => el("div", {}, ...rich(part))));
-      case "divider":
-        return el("hr");
       case "buttons": {
         const buttons = block.buttons.map((button) => {
           const nth = count.get(button.actionId) ?? 0;
@@ -60,6 +58,8 @@ function blocks(message, where, problem) {
         });
         return el("div", { class: "row" }, ...buttons);
       }
+      default:
+        return el("hr");
     }
   });
 }

@@ -1,0 +1,41 @@
+/** Lines for a terminal: when, where, who, what. */
+
+export interface Transcript {
+  heading(text: string): void;
+  note(text: string): void;
+  /** Somebody, or the bot, did something. Lines after the first are indented below it. */
+  line(where: "Slack" | "GitHub", who: string, what: string): void;
+}
+
+const widest = 100;
+
+/** `now` in milliseconds since the epoch; times are told from the beginning, in seconds. */
+export function createTranscript(print: (line: string) => void, now: () => number): Transcript {
+  const start = now();
+  const time = (): string => `${((now() - start) / 1000).toFixed(1).padStart(6)} s`;
+  return {
+    heading: (text) => print(`\n${text}`),
+    note: (text) => print(`${time()}  ${text}`),
+    line(where, who, what) {
+      const margin = `${" ".repeat(8)}  ${" ".repeat(6)}  ${" ".repeat(14)}  `;
+      const [first = "", ...others] = what
+        .split("\n")
+        .flatMap((line) => folded(line, widest - margin.length));
+      print(`${time()}  ${where.padEnd(6)}  ${who.padEnd(14)}  ${first}`);
+      for (const other of others) print(`${margin}${other}`);
+    },
+  };
+}
+
+/** The line in pieces of at most `width` characters, broken between words where that is possible. */
+function folded(line: string, width: number): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const word of line.split(" ")) {
+    if (piece !== "" && piece.length + 1 + word.length > width) {
+      pieces.push(piece);
+      piece = word;
+    } else piece = piece === "" ? word : `${piece} ${word}`;
+  }
+  return [...pieces, piece];
+}
