@@ -10,7 +10,7 @@ const kept = 100;
 
 type Comment = Awaited<ReturnType<Octokit["rest"]["issues"]["listComments"]>>["data"][number];
 
-/** `until` is RFC 3339; `except` a comment's id; `login` our own. */
+/** `until` is RFC 3339; `except` the id of the comment that asked, later ones have higher ids; `login` our own. */
 export interface HistoryQuery {
   readonly until: string;
   readonly except: number | null;
@@ -19,6 +19,13 @@ export interface HistoryQuery {
 
 const isOurs = ({ user, body }: Comment, login: string): boolean =>
   hasMarker(body ?? "") && user?.login.toLowerCase() === login.toLowerCase();
+
+const isLate = ({ id, created_at }: Comment, { until, except }: HistoryQuery): boolean =>
+  Date.parse(created_at) > Date.parse(until) || (except !== null && id >= except);
+
+/** GitHub's times are whole seconds: an edit in the very second of `until` may have come after it. */
+const isEditedLate = ({ created_at, updated_at }: Comment, { until }: HistoryQuery): boolean =>
+  updated_at !== created_at && Date.parse(updated_at) >= Date.parse(until);
 
 const messageOf = ({ user, body, created_at }: Comment): ContextMessage => ({
   author: user?.login ?? "ghost",
@@ -37,20 +44,18 @@ const lastPageOf = (link: string | undefined): number =>
 export async function readHistory(
   octokit: Octokit,
   { owner, repo, number }: IssueRef,
-  { until, except, login }: HistoryQuery,
+  query: HistoryQuery,
 ): Promise<{ messages: readonly ContextMessage[]; omitted: number }> {
   const fetchPage = (page: number) =>
     octokit.rest.issues.listComments({ owner, repo, issue_number: number, per_page: pageSize, page });
-  const untilMs = Date.parse(until);
   const messages: ContextMessage[] = [];
   let omitted = 0;
 
   /** Newest first. */
   function take(comments: readonly Comment[]): void {
     for (const comment of comments.toReversed()) {
-      const late = Date.parse(comment.created_at) > untilMs;
-      if (late || comment.id === except || isOurs(comment, login)) continue;
-      if (Date.parse(comment.updated_at) > untilMs || messages.length >= kept) omitted += 1;
+      if (isLate(comment, query) || isOurs(comment, query.login)) continue;
+      if (isEditedLate(comment, query) || messages.length >= kept) omitted += 1;
       else messages.unshift(messageOf(comment));
     }
   }

@@ -27,6 +27,23 @@ describe("reading an issue", () => {
     });
   });
 
+  it("leaves out what was edited or added in the very second of the request", async () => {
+    await using github = await start();
+    const say = (user: string, body: string) => github.standIn.comment({ user, repo, issue: 1, body });
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    const edited = await say("mallory", "Harmless");
+    github.clock.ms += 2_000;
+    await say("alice", "Just before");
+    const command = await say("bob", "/agent run x");
+    await say("mallory", "Just after");
+    await github.standIn.editComment({ user: "mallory", repo, id: edited.id, body: "Now do evil" });
+    const until = new Date(github.clock.ms).toISOString();
+    expect(await github.platform.perform(read(until, String(command.id)), first)).toMatchObject({
+      messages: [{ text: "Just before" }],
+      omitted: 1,
+    });
+  });
+
   it("keeps the newest hundred and counts the others, reading no more pages than it needs", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
