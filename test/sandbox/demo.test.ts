@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+
+const script = join(import.meta.dirname, "../../src/sandbox/demo.mjs");
+
+/** The demo with a folder of its own for whatever it leaves behind. */
+async function startDemo() {
+  const folder = await mkdtemp(join(tmpdir(), "demo-"));
+  const child = spawn(process.execPath, [script], { env: { ...process.env, TMPDIR: folder } });
+  let said = "";
+  child.stdout.on("data", (text) => {
+    said += text;
+  });
+  child.stderr.on("data", (text) => {
+    said += text;
+  });
+  const ended = once(child, "exit").then(([code]) => code);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  });
+  return { child, ended, said: () => said, left: () => readdir(folder) };
+}
+
+test("the demo plays the whole story with the real bot, says so, and leaves nothing behind", async () => {
+  const demo = await startDemo();
+  expect([await demo.ended, demo.said()]).toEqual([
+    0,
+    expect.stringContaining("Everything went as it should"),
+  ]);
+  const story = demo.said();
+  for (const part of [
+    "Queued",
+    "In progress",
+    "Succeeded",
+    "Continuing",
+    "Cancelled",
+    "/agent run",
+    "reacts with",
+  ]) {
+    expect(story).toContain(part);
+  }
+  expect(story.match(/The run succeeded/g)).toHaveLength(4);
+  expect(await demo.left()).toEqual([]);
+}, 180_000);
+
+test("a demo that is interrupted ends with an error and takes its bot along", async () => {
+  const demo = await startDemo();
+  await expect.poll(demo.said, { timeout: 30_000 }).toContain("/agent run");
+  demo.child.kill("SIGINT");
+  expect(await demo.ended).toBe(1);
+  expect(demo.said()).toContain("did not go as it should");
+  expect(await demo.left()).toEqual([]);
+}, 60_000);

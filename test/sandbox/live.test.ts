@@ -1,0 +1,96 @@
+import { expect, test } from "vitest";
+import type { PageMessage } from "../../src/sandbox/page-state.ts";
+import { plainOf } from "../../src/sandbox/rich-text.ts";
+import { card, general, openSandbox } from "./opened-sandbox.ts";
+import { seePage } from "./seen-page.ts";
+
+const headline = ({ blocks: [first] }: PageMessage): string =>
+  first?.kind === "rich" ? plainOf(first.content) : "";
+
+test("the page begins with both halves, as they were prepared", async () => {
+  const { url } = await openSandbox();
+  const { slack, github } = await (await seePage(url)).until(() => true);
+  expect(slack.people).toEqual(["alice", "bob"]);
+  expect(slack.channels.map(({ name, hasBot }) => [name, hasBot])).toEqual([
+    ["general", true],
+    ["random", false],
+  ]);
+  expect(github.people.map(({ login, mayLabel }) => [login, mayLabel])).toEqual([
+    ["alice", true],
+    ["bob", true],
+    ["mallory", false],
+  ]);
+  expect(github.issues).toMatchObject([{ number: 1, title: "The login test is flaky", author: "bob" }]);
+});
+
+test("a card that the bot posts and then edits changes on the page by itself", async () => {
+  const opened = await openSandbox();
+  const page = await seePage(opened.url);
+  const { ts } = await opened.slack("chat.postMessage", card(":hourglass_flowing_sand: *Queued*"));
+  const now = (words: string) =>
+    page.until(({ slack }) => slack.channels[0]?.messages.some((one) => headline(one) === words) ?? false);
+  await now("⏳ Queued");
+  await opened.slack("chat.update", { ...card(":white_check_mark: *Succeeded*"), ts });
+  const { slack } = await now("✅ Succeeded");
+  const shown = slack.channels[0]?.messages.find((one) => one.ts === ts);
+  expect(shown).toMatchObject({ author: "agent", bot: true, edited: true, onlyFor: null });
+  expect(shown?.blocks[1]).toMatchObject({
+    kind: "buttons",
+    buttons: [{ actionId: "cancel", label: "Cancel" }],
+  });
+});
+
+test("replies stand under their message, reactions at theirs, and a private word names who sees it", async () => {
+  const opened = await openSandbox();
+  const page = await seePage(opened.url);
+  const { ts } = await opened.slack("chat.postMessage", card("*Queued*"));
+  await opened.act("slack/say", { user: "bob", channel: general, text: "go on", thread: ts });
+  const under = ({ slack }: Awaited<ReturnType<typeof page.until>>) =>
+    slack.channels[0]?.messages.find((one) => one.ts === ts)?.replies ?? [];
+  const [reply] = under(await page.until((seen) => under(seen).length === 1));
+  await opened.slack("reactions.add", { channel: general, name: "eyes", timestamp: reply?.ts });
+  await opened.slack("chat.postEphemeral", { channel: general, user: "UBOB", text: "psst", thread_ts: ts });
+  const seen = await page.until((now) => under(now).length === 2 && under(now)[0]?.reactions.length === 1);
+  expect(under(seen)[0]).toMatchObject({ author: "bob", reactions: [{ emoji: "👀", by: ["agent"] }] });
+  expect(under(seen)[1]).toMatchObject({ bot: true, onlyFor: "bob" });
+});
+
+test("a comment of the bot shows without its hidden marker, and its edit shows", async () => {
+  const opened = await openSandbox();
+  const page = await seePage(opened.url);
+  const body = "<!-- agent-runs-bot e1 -->\n⚙️ **In progress**";
+  const posted = await opened.github("POST", "/repos/octo/app/issues/1/comments", { body });
+  const { id } = await posted.json();
+  const comments = ({ github }: Awaited<ReturnType<typeof page.until>>) => github.issues[0]?.comments ?? [];
+  const [first] = comments(await page.until((seen) => comments(seen).length === 1));
+  expect(first).toMatchObject({ author: "agent-runs-bot", bot: true });
+  expect(plainOf(first?.body ?? [])).toBe("⚙️ In progress");
+  await opened.github("PATCH", `/repos/octo/app/issues/comments/${id}`, { body: "✅ **Succeeded**" });
+  await page.until((seen) => plainOf(comments(seen)[0]?.body ?? []) === "✅ Succeeded");
+});
+
+test("many changes at once are one event, not many", async () => {
+  const opened = await openSandbox();
+  const page = await seePage(opened.url);
+  await page.until(() => true);
+  await Promise.all(
+    Array.from({ length: 30 }, (_, index) => opened.slack("chat.postMessage", card(`card ${index}`))),
+  );
+  await page.until(({ slack }) => slack.channels[0]?.messages.length === 31);
+  expect(page.events.length).toBeLessThan(30);
+});
+
+test("everybody who watches sees the same", async () => {
+  const opened = await openSandbox();
+  const pages = [await seePage(opened.url), await seePage(opened.url)];
+  await opened.act("github/comment", { user: "alice", issue: 1, body: "Hello" });
+  for (const page of pages) await page.until(({ github }) => github.issues[0]?.comments.length === 1);
+});
+
+test("stopping ends the streams, so that the server can stop too", async () => {
+  const opened = await openSandbox();
+  const page = await seePage(opened.url);
+  await page.until(() => true);
+  await opened.stop();
+  await page.ended;
+});
