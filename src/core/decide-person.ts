@@ -176,7 +176,9 @@ function applyLabel(draft: Draft, event: LabelEvent): void {
     );
   }
   dispatch(draft, event, {
-    words: "Resolve the issue that is quoted below.",
+    words: event.subject.pullRequest
+      ? "Bring the pull request that is quoted below to the point where it can be merged."
+      : "Resolve the issue that is quoted below.",
     asked: event.subject.title,
     flags: {},
     label: event.label,

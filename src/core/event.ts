@@ -34,6 +34,8 @@ export interface Subject {
   readonly body: string;
   readonly url: string;
   readonly author: string;
+  /** Absent: it is an issue. */
+  readonly pullRequest?: true;
 }
 
 interface FromPerson {

@@ -79,7 +79,7 @@ export function promptOf(words: string, material: Material): string {
   if (subject !== null) {
     const body = subject.body.slice(0, mostMaterial);
     parts.push(
-      `Issue by ${visible(subject.author)}, ${subject.url}\n${quoted(`${subject.title}\n\n${body}`)}`,
+      `${subject.pullRequest ? "Pull request" : "Issue"} by ${visible(subject.author)}, ${subject.url}\n${quoted(`${subject.title}\n\n${body}`)}`,
     );
   }
   if (omitted > 0) parts.push(`(${omitted} earlier or edited messages are left out.)`);

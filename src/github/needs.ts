@@ -30,5 +30,6 @@ export const calls: Readonly<Record<string, Permissions>> = {
 /** Webhook events that are understood, each with the actions of it. GitHub adds `ping` by itself. */
 export const events: Readonly<Record<string, readonly string[]>> = {
   issues: ["labeled"],
+  pull_request: ["labeled"],
   issue_comment: ["created"],
 };

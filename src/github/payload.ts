@@ -12,6 +12,8 @@ const issue = z.object({
   html_url: z.string(),
   user: account.nullish(),
   updated_at: z.string(),
+  /** There if it is a pull request, which GitHub counts among the issues. */
+  pull_request: z.looseObject({}).nullish(),
 });
 export type IssuePayload = z.infer<typeof issue>;
 
@@ -26,6 +28,12 @@ export const labeled = z.object({
   sender: account,
 });
 export type Labeled = z.infer<typeof labeled>;
+
+/** `pull_request` labeled: the same but for one field's name. */
+export const labeledPullRequest = labeled
+  .omit({ issue: true })
+  .extend({ pull_request: issue })
+  .transform(({ pull_request, ...rest }) => ({ ...rest, issue: { ...pull_request, pull_request: {} } }));
 
 export const commented = z.object({
   issue,

@@ -4,7 +4,7 @@ import { Webhooks } from "@octokit/webhooks";
 import type { PersonEvent } from "../core/event.ts";
 import type { Accept, Log } from "../ports.ts";
 import type { AskIdentity } from "./identity.ts";
-import { commented, labeled, withAction } from "./payload.ts";
+import { commented, labeled, labeledPullRequest, withAction } from "./payload.ts";
 import { readBody } from "./read-body.ts";
 import { commentEvent, labelEvent, needsIdentity } from "./translate.ts";
 
@@ -58,6 +58,16 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   }
 }
 
+/** How long a refused sender may go on, so that it reads the answer instead of a broken connection. */
+const graceMs = 1_000;
+
+/** Throws away unread what still arrives, for a moment; then the connection ends. */
+function letGo(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.resume();
+  setTimeout(() => request.destroy(), graceMs).unref();
+}
+
 /** The listener answers every request by itself and never throws. */
 export function createGitHubReceiver({ accept, log, webhookSecret, identity }: GitHubReceiverOptions): {
   listener: (request: IncomingMessage, response: ServerResponse) => void;
@@ -67,8 +77,8 @@ export function createGitHubReceiver({ accept, log, webhookSecret, identity }: G
   /** The event in the payload; `null`: none that concerns us, `undefined`: the payload makes no sense. */
   async function eventOf(payload: unknown, { event, id }: Delivery): Promise<PersonEvent | null | undefined> {
     const action = withAction.safeParse(payload).data?.action;
-    if (event === "issues" && action === "labeled") {
-      const { data } = labeled.safeParse(payload);
+    if ((event === "issues" || event === "pull_request") && action === "labeled") {
+      const { data } = (event === "issues" ? labeled : labeledPullRequest).safeParse(payload);
       return data && labelEvent(data, id, needsIdentity.labeled(data) ? await identity() : null);
     }
     if (event === "issue_comment" && action === "created") {
@@ -132,7 +142,8 @@ export function createGitHubReceiver({ accept, log, webhookSecret, identity }: G
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = await answerTo(request);
     if (answer === null) return;
-    if (answer.close) response.setHeader("connection", "close");
+    // Not by "connection: close": with unread bytes the sender would meet a reset instead of the answer.
+    if (answer.close) response.once("finish", () => letGo(request));
     response.writeHead(answer.status, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${answer.text}\n`);
   }

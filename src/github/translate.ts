@@ -20,6 +20,7 @@ const subjectOf = (issue: IssuePayload): Subject => ({
   body: issue.body ?? "",
   url: issue.html_url,
   author: issue.user?.login ?? "ghost",
+  ...(issue.pull_request ? { pullRequest: true } : {}),
 });
 
 const isStateLabel = (name: string): boolean => stateLabels.some((label) => same(label, name));

@@ -19,7 +19,7 @@ export function refuseOverflow(
     setTimeout(() => request.destroy(), graceMs).unref();
   });
   if (Number(request.headers["content-length"] ?? 0) <= limitBytes) return false;
-  response.writeHead(413, { connection: "close" });
+  response.writeHead(413);
   response.end();
   return true;
 }

@@ -68,6 +68,8 @@ describe("the GitHub App's manifest", () => {
     await github.standIn.unlabel({ user: "bob", repo, issue: 1, label: "agent" });
     await github.standIn.deleteComment({ user: "bob", repo, id });
     await github.standIn.closeIssue({ user: "bob", repo, issue: 1 });
+    await github.standIn.openIssue({ user: "bob", repo, title: "Draft", pullRequest: true });
+    await github.standIn.label({ user: "bob", repo, issue: 2, label: "agent" });
     const understood = github.standIn.deliveries.filter(({ status }) => status === 200);
     const listed = Object.entries(events).flatMap(([event, actions]) =>
       actions.map((action) => `${event}.${action}`),

@@ -50,8 +50,8 @@ describe("an oversized payload", () => {
         `POST ${pathname} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
       );
       const chunk = Buffer.alloc(1024 * 1024, "x");
-      const pump = (): void => {
-        if (socket.destroyed) return;
+      const pump = (failed?: Error | null): void => {
+        if (failed || socket.destroyed) return;
         sent += chunk.length;
         socket.write(
           Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n")]),

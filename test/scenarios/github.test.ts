@@ -38,6 +38,21 @@ test("the label starts a run with title, body and comments, and the comment, the
   expect(world.labels(issue).filter((name) => name.startsWith("agent:"))).toEqual(["agent:done"]);
 });
 
+test("the label starts a run on a pull request too, and says that it is one", async () => {
+  const { number } = await world.github.openIssue({
+    user: "bob",
+    repo,
+    title: "Draft of the parser",
+    body: "",
+    pullRequest: true,
+  });
+  await label(number);
+  await commentWith(number, "I read this");
+  const [run] = (await world.runs()).filter(({ title }) => title === "Draft of the parser");
+  expect(run?.prompt).toContain("Bring the pull request");
+  expect(run?.prompt).toContain("Pull request by bob, https://github.com/octo/app/pull/");
+});
+
 test("comments become follow-ups, are marked when taken, and an ended run goes on", async () => {
   const issue = await open("Rename the module");
   await label(issue);
