@@ -1,0 +1,95 @@
+/**
+ * How long Slack and GitHub wait for the bot's answer at 50 requests a second, while everything that follows
+ * from them is performed. The bot and what it is compared with take turns, so that a change of the machine's
+ * mood meets both.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { createLabeled, slashCommand } from "./deliveries.ts";
+import { type Figure, quantile, timesBaseline } from "./figures.ts";
+import type { Ground } from "./ground.ts";
+import { createGun, type Shot } from "./open-loop.ts";
+import { type Bot, metricOf, startBot, startOutside } from "./world.ts";
+
+const perSecond = 50;
+const rounds = 3;
+const shotsInRound = 200;
+const warmUpShots = 200;
+/** As long as Slack, GitHub and the API take to answer, roughly. */
+const answerAfterMs = 100;
+const idleWithinMs = 60_000;
+const times = 2;
+
+export async function measureAccept(ground: Ground): Promise<readonly Figure[]> {
+  const issues = warmUpShots + rounds * shotsInRound;
+  const outside = await startOutside(ground, { answerAfterMs, issues });
+  const bot = await startBot(ground, outside, { dataDir: ground.folder(), nodeArgs: botNodeArgs() });
+  await outside.tellBot(bot.url);
+  const labeled = createLabeled(issues);
+  const bareSlack = await startBare(ground, "bench/bare-slack.ts");
+  const bareGitHub = await startBare(ground, "bench/bare-github.ts");
+  const slack = contestOf(bareSlack, bot.url, slashCommand, slashCommand);
+  let number = 0;
+  const github = contestOf(
+    bareGitHub,
+    bot.url,
+    () => labeled(1, "/api/github/webhooks"),
+    () => labeled(++number, "/github/webhooks"),
+  );
+  const contests = [slack, github];
+
+  for (const contest of contests) await contest.round(warmUpShots, "not counted", () => idle(bot));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const contest of contests) await contest.round(shotsInRound, "counted", () => idle(bot));
+  }
+  for (const contest of contests) contest.close();
+  await bot.end();
+  await outside.end();
+  return [...slack.figures("Slack command"), ...github.figures("GitHub label")];
+}
+
+/** `ACCEPT_NODE_ARGS`, such as `--cpu-prof`, is passed on to the bot's process. */
+const botNodeArgs = (): readonly string[] => process.env.ACCEPT_NODE_ARGS?.split(" ") ?? [];
+
+async function startBare(ground: Ground, script: string): Promise<string> {
+  const [, url = ""] = await ground.start(script).wrote(/listens at (\S+)\n/);
+  return url;
+}
+
+function contestOf(bareUrl: string, botUrl: string, toBare: () => Shot, toBot: () => Shot) {
+  const contenders = [
+    { gun: createGun(bareUrl), shot: toBare, waits: [] as number[] },
+    { gun: createGun(botUrl), shot: toBot, waits: [] as number[] },
+  ] as const;
+  const [bare, bot] = contenders;
+  return {
+    async round(shots: number, how: "counted" | "not counted", idle: () => Promise<void>): Promise<void> {
+      for (const { gun, shot, waits } of contenders) {
+        const took = await gun.volley(Array.from({ length: shots }, shot), perSecond);
+        if (how === "counted") waits.push(...took);
+        await idle();
+      }
+    },
+    figures: (what: string): readonly Figure[] =>
+      [0.5, 0.99].map((share) =>
+        timesBaseline(
+          `${what}, p${share * 100} of ${bot.waits.length}`,
+          quantile(bot.waits, share),
+          quantile(bare.waits, share),
+          times,
+        ),
+      ),
+    close(): void {
+      for (const { gun } of contenders) gun.close();
+    },
+  };
+}
+
+/** Waits until everything that the bot has to perform is performed. */
+async function idle(bot: Bot): Promise<void> {
+  const started = performance.now();
+  while ((await metricOf(bot, "pending_effects")) > 0) {
+    if (performance.now() - started > idleWithinMs) throw new Error("the bot did not come to rest");
+    await delay(250);
+  }
+  await delay(500);
+}

@@ -1,0 +1,76 @@
+/**
+ * Measures what the bot promises about its speed, beside baselines. Asserts nothing: it fails only if it
+ * could not measure.
+ *
+ *   npm run bench [-- [accept] [store] [poll] [ready] [--dir <a folder on the disk to measure>]]
+ */
+import { tmpdir } from "node:os";
+import { parseArgs } from "node:util";
+import { measureAccept } from "./accept.ts";
+import { measureStore } from "./compare-store.ts";
+import { type Figure, tableOf } from "./figures.ts";
+import { createGround, type Ground } from "./ground.ts";
+import { machineOf } from "./machine.ts";
+import { measurePoll } from "./poll.ts";
+import { measureReady } from "./ready.ts";
+
+interface Part {
+  readonly title: string;
+  readonly measure: (ground: Ground) => Promise<readonly Figure[]>;
+}
+
+const parts: Readonly<Record<string, Part>> = {
+  accept: {
+    title: "accept: from sending to the answer, at 50 a second, beside a bare handler that does nothing",
+    measure: measureAccept,
+  },
+  store: {
+    title: "store: one durable change of a thread, beside node:sqlite (WAL, synchronous FULL)",
+    measure: measureStore,
+  },
+  poll: {
+    title: "poll: following 1,000 unfinished runs",
+    measure: measurePoll,
+  },
+  ready: {
+    title: "ready: from the end of the imports until /readyz answers 200, with 100,000 settled threads",
+    measure: measureReady,
+  },
+};
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** False if it could not be measured. */
+async function run({ title, measure }: Part, dir: string): Promise<boolean> {
+  print(`\n${title}`);
+  const started = performance.now();
+  using ground = createGround(dir);
+  try {
+    for (const line of tableOf(await measure(ground))) print(`  ${line}`);
+    print(`  (took ${Math.round((performance.now() - started) / 1000)} s)`);
+    return true;
+  } catch (error) {
+    print(`  could not be measured: ${error instanceof Error ? error.stack : String(error)}`);
+    return false;
+  }
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { dir: { type: "string", default: tmpdir() } },
+});
+const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) {
+  print(`There is no part ${unknown.join(", ")}; choose of ${Object.keys(parts).join(", ")}.`);
+  process.exit(1);
+}
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
+print(`Command   npm run bench -- ${[...positionals, "--dir", values.dir].join(" ")}`);
+for (const line of machineOf(values.dir)) print(line);
+const chosen = Object.entries(parts).filter(
+  ([name]) => positionals.length === 0 || positionals.includes(name),
+);
+for (const [, part] of chosen) {
+  if (!(await run(part, values.dir))) process.exitCode = 1;
+}
