@@ -13,13 +13,14 @@ export function showGuide(news) {
   Object.assign(known, news);
   const { slack, github } = known;
   if (slack === null || github === null || localStorage.getItem(dismissed) !== null) return;
-  const cards = slack.channels
-    .flatMap(({ messages }) => messages)
-    .filter(({ bot, onlyFor }) => bot && onlyFor === null);
-  const answered = cards.some(({ replies }) => replies.some(({ bot }) => !bot));
+  const talks = slack.channels
+    .flatMap(({ messages }) => messages.map((message) => [message, ...message.replies]))
+    .map((said) => said.filter(({ onlyFor }) => onlyFor === null))
+    .filter((said) => said.some(({ bot }) => bot));
+  const answered = talks.some((said) => said.slice(said.findIndex(({ bot }) => bot)).some(({ bot }) => !bot));
   const labelled = github.issues.some(({ comments }) => comments.some(({ bot }) => bot));
   const steps = [
-    step(1, cards.length > 0, "In Slack, ask for a run: ", "/agent run fix the flaky test", () => {
+    step(1, talks.length > 0, "In Slack, ask for a run: ", "/agent run fix the flaky test", () => {
       byId("show-slack", HTMLButtonElement).click();
       fillComposer("/agent run fix the flaky test");
     }),
@@ -30,7 +31,7 @@ export function showGuide(news) {
       location.hash = first === undefined ? "issues" : `issue-${first.number}`;
     }),
   ];
-  const all = cards.length > 0 && answered && labelled;
+  const all = talks.length > 0 && answered && labelled;
   const close = () => {
     localStorage.setItem(dismissed, "1");
     guide.hidden = true;

@@ -17,11 +17,11 @@ const problem = byId("slack-problem", HTMLElement);
 let state = null;
 /** Id of the channel that is shown. */
 let chosen = sessionStorage.getItem("channel") ?? "";
-/** By channel: the newest message that was on screen. @type {Map<string, string>} */
-const seen = new Map();
+/** What is written and not sent, by channel. @type {Map<string, string>} */
+const drafts = new Map();
 
 const where = { user: () => people.value, channel: () => chosen };
-/** @type {WeakMap<HTMLElement, { message: HTMLElement, thread: ReturnType<typeof createThread> }>} */
+/** @type {WeakMap<HTMLElement, { own: HTMLElement, thread: ReturnType<typeof createThread> }>} */
 const parts = new WeakMap();
 /** Threads of messages that come while the page is open are open from the start. */
 let firstLook = true;
@@ -60,35 +60,40 @@ function draw() {
       const own = el("div");
       const open = firstLook ? recent.includes(message) : message.bot && message.onlyFor === null;
       const thread = createThread(message.ts, { where, open });
-      parts.set(element, { message: own, thread });
+      parts.set(element, { own, thread });
       element.append(own, thread.element);
       return element;
     },
     draw: (element, message) => {
       const part = parts.get(element);
       if (part === undefined) return;
-      keepInStep(element, [message], {
+      keepInStep(part.own, [message], {
         key: () => "own",
-        create: () => part.message,
-        draw: (own) => drawMessage(own, message, where),
+        create: () => el("div"),
+        draw: (shown) => drawMessage(shown, message, where),
         sameAs: ({ replies: _, ...own }) => own,
       });
-      element.append(part.thread.element);
       part.thread.draw(message);
     },
   });
-  const newest = visible
-    .flatMap((one) => [one, ...one.replies])
-    .reduce((ts, one) => (one.ts > ts ? one.ts : ts), "");
-  if (newest !== (seen.get(chosen) ?? "")) {
-    seen.set(chosen, newest);
-    if (atEnd) messages.scrollTop = messages.scrollHeight;
-  } else if (atEnd) messages.scrollTop = messages.scrollHeight;
+  if (atEnd) messages.scrollTop = messages.scrollHeight;
 }
 
 /** @param {{ onlyFor: string | null }} message */
 function isForMe({ onlyFor }) {
   return onlyFor === null || onlyFor === people.value;
+}
+
+/** @param {string} channel Its id. */
+function switchTo(channel) {
+  drafts.set(chosen, writing.value);
+  chosen = channel;
+  sessionStorage.setItem("channel", channel);
+  tell(problem, null);
+  writing.value = drafts.get(channel) ?? "";
+  grow(writing);
+  draw();
+  messages.scrollTop = messages.scrollHeight;
 }
 
 /** @param {SlackState} now */
@@ -97,11 +102,7 @@ function drawChannels({ channels: all }) {
     key: ({ id }) => id,
     create: ({ id }) => {
       const choose = () => {
-        chosen = id;
-        sessionStorage.setItem("channel", id);
-        tell(problem, null);
-        draw();
-        messages.scrollTop = messages.scrollHeight;
+        switchTo(id);
         writing.focus();
       };
       return el("li", {}, el("button", { type: "button", click: choose }));
@@ -142,10 +143,7 @@ composer.addEventListener("submit", async (event) => {
 /** Puts the text where it can be sent. @param {string} text */
 export function fillComposer(text) {
   const general = state?.channels.find(({ hasBot }) => hasBot);
-  if (general !== undefined && general.id !== chosen) {
-    chosen = general.id;
-    draw();
-  }
+  if (general !== undefined && general.id !== chosen) switchTo(general.id);
   writing.value = text;
   grow(writing);
   writing.focus();

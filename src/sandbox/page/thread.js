@@ -61,7 +61,8 @@ export function createThread(ts, { where, open }) {
     /** @param {import("../page-state.ts").PageMessage} message */
     draw(message) {
       element.hidden = message.onlyFor !== null;
-      area.placeholder = message.bot ? "Reply to steer the agent…" : "Reply…";
+      const withAgent = message.bot || message.replies.some(({ bot }) => bot);
+      area.placeholder = withAgent ? "Reply to steer the agent…" : "Reply…";
       if (count === 0 && message.replies.length > 0) open = open || message.replies.some(({ bot }) => bot);
       count = message.replies.length;
       keepInStep(replies, message.replies, {
