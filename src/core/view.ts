@@ -147,7 +147,7 @@ export function endView(shown: Shown, run: Omit<Run, "prompt">, answer: string |
     details.push([run.state === "SUCCEEDED" || run.state === "BLOCKED" ? status : `Reason: ${status}`]);
   }
   if (answer === undefined) details.push(["The agent's answer could not be read."]);
-  else if (said === undefined && !status) {
+  else if (said === undefined && !status && run.state !== "CANCELLED") {
     details.push([run.state === "SUCCEEDED" ? "The agent left no answer." : "No reason was given."]);
   }
   details.push(...links(run));
@@ -156,7 +156,7 @@ export function endView(shown: Shown, run: Omit<Run, "prompt">, answer: string |
 }
 
 /** `1 h 2 min`, `3 min 4 s`, `5 s`; null if the run doesn't tell. */
-export function duration(run: Pick<Run, "run_time" | "started_at" | "updated_at">): string | null {
+function duration(run: Pick<Run, "run_time" | "started_at" | "updated_at">): string | null {
   const told = /^P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(run.run_time ?? "");
   let seconds: number;
   if (told && run.run_time !== "P") {
