@@ -14,7 +14,9 @@ async function main(): Promise<number> {
     transcript.note(`It listens at ${bot.url}, and it is reached over HTTP only.`);
     await using visitor = await createVisitor(bot.url, transcript, ending.signal);
     await tellStory(visitor, transcript);
-  } catch (error) {
+  } catch (caught) {
+    // What went wrong first counts, not what came of it at the end.
+    const error: unknown = caught instanceof SuppressedError ? caught.suppressed : caught;
     const reason = error instanceof Error ? error.message : "it failed without a reason";
     process.stderr.write(`\nThe demo did not go as it should: ${reason}\n`);
     return 1;

@@ -19,6 +19,8 @@ export interface Live {
 const gatherMs = 60;
 /** Proxies give up connections on which nothing is said. */
 const keepAliveMs = 20_000;
+/** Events that may wait for one slow client. */
+const mostWaiting = 100;
 
 export function createLive(parts: readonly Part[]): Live {
   const clients = new Set<ReadableStreamDefaultController<Uint8Array>>();
@@ -30,11 +32,17 @@ export function createLive(parts: readonly Part[]): Live {
   const frame = (part: Part): Uint8Array =>
     encoder.encode(`event: ${part.name}\ndata: ${JSON.stringify(part.read())}\n\n`);
 
+  /** Who takes nothing any more is let go; a browser that is back begins with the whole state anyway. */
+  function send(client: ReadableStreamDefaultController<Uint8Array>, chunk: Uint8Array): void {
+    if ((client.desiredSize ?? 0) > -mostWaiting) return client.enqueue(chunk);
+    clients.delete(client);
+    client.close();
+  }
   function flush(): void {
     gathering = null;
     const frames = [...changed].map(frame);
     changed.clear();
-    for (const client of clients) for (const each of frames) client.enqueue(each);
+    for (const client of clients) for (const each of frames) send(client, each);
   }
   const unsubscribe = parts.map((part) =>
     part.subscribe(() => {
@@ -44,7 +52,7 @@ export function createLive(parts: readonly Part[]): Live {
     }),
   );
   const keepAlive = setInterval(() => {
-    for (const client of clients) client.enqueue(encoder.encode(": still here\n\n"));
+    for (const client of clients) send(client, encoder.encode(": still here\n\n"));
   }, keepAliveMs);
   keepAlive.unref();
 

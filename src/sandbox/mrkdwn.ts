@@ -74,5 +74,5 @@ function ofToken(token: string, nameOf: NameOf): readonly RichNode[] {
 
 const escapes: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
 
-export const unescaped = (text: string): string =>
+const unescaped = (text: string): string =>
   text.replaceAll(/&(?:amp|lt|gt);/g, (escaped) => escapes[escaped] ?? escaped);

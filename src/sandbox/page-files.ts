@@ -35,7 +35,7 @@ const types: Readonly<Record<string, string>> = {
  * Only our own files may be loaded, nothing inline runs, and no string becomes markup: what people and agents
  * write can do nothing, even if the page had a mistake.
  */
-export const securityHeaders: Readonly<Record<string, string>> = {
+const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": [
     "default-src 'self'",
     "base-uri 'none'",

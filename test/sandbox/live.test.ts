@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createConnection } from "node:net";
 import { expect, test } from "vitest";
 import type { PageMessage } from "../../src/sandbox/page-state.ts";
 import { plainOf } from "../../src/sandbox/rich-text.ts";
@@ -78,6 +80,23 @@ test("many changes at once are one event, not many", async () => {
   );
   await page.until(({ slack }) => slack.channels[0]?.messages.length === 31);
   expect(page.events.length).toBeLessThan(30);
+});
+
+test("one who listens no more, and then is gone, holds nobody else up", async () => {
+  const opened = await openSandbox();
+  const socket = createConnection(Number(new URL(opened.url).port), "127.0.0.1");
+  socket.write("GET /sandbox/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+  await once(socket, "data");
+  socket.pause();
+  const page = await seePage(opened.url);
+  const body = "x".repeat(39_000);
+  for (let index = 1; index <= 5; index += 1) {
+    await opened.act("github/comment", { user: "alice", issue: 1, body });
+    await page.until(({ github }) => github.issues[0]?.comments.length === index);
+  }
+  socket.destroy();
+  await opened.act("github/comment", { user: "alice", issue: 1, body: "still here" });
+  await page.until(({ github }) => github.issues[0]?.comments.length === 6);
 });
 
 test("everybody who watches sees the same", async () => {

@@ -15,7 +15,7 @@ const stopWithinMs = 15_000;
 /**
  * Starts the real bot as a process of its own, in a new folder and with nothing of the environment, so that
  * no account, file or setting of this machine plays a part. Disposing of it stops it and removes the folder.
- * Rejects with a sentence if it does not start.
+ * Rejects with a sentence if it does not start, or does not stop.
  */
 export async function startBot(signal: AbortSignal): Promise<BotProcess> {
   const folder = await mkdtemp(join(tmpdir(), "agent-runs-bot-demo-"));
@@ -25,8 +25,9 @@ export async function startBot(signal: AbortSignal): Promise<BotProcess> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stop = async (): Promise<void> => {
-    await end(child);
+    const inOrder = await end(child);
     await rm(folder, { recursive: true, force: true });
+    if (!inOrder) throw new Error(`the bot did not stop within ${stopWithinMs / 1000} s and was killed`);
   };
   try {
     return { url: await addressOf(child, signal), [Symbol.asyncDispose]: stop };
@@ -68,11 +69,17 @@ async function addressOf(child: ChildProcess, signal: AbortSignal): Promise<stri
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+/** False: it had to be killed. */
+async function end(child: ChildProcess): Promise<boolean> {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return true;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
-  const late = setTimeout(() => child.kill("SIGKILL"), stopWithinMs);
+  let inOrder = true;
+  const late = setTimeout(() => {
+    inOrder = false;
+    child.kill("SIGKILL");
+  }, stopWithinMs);
   await ended;
   clearTimeout(late);
+  return inOrder;
 }
