@@ -34,6 +34,7 @@ export function sampleThread(index: number): Thread {
         subject: null,
         request,
         since,
+        askedAt: null,
         open: false,
         run: null,
         told: { state: "SUCCEEDED", updatedAt: since },
@@ -50,6 +51,7 @@ export function sampleThread(index: number): Thread {
     seen: Array.from({ length: 20 }, (_, step) => `slack:T1:C1:${1_700_000_000 + index + step}.000300`),
     said: [],
     muted: false,
+    mutedUntil: null,
     changedAt: since,
   };
 }

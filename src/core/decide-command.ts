@@ -131,6 +131,7 @@ function mute(draft: Draft, event: CommandEvent | ReplyEvent, muted: boolean): v
   if (event.place === null) {
     return tell(draft, event, problemView("Say this inside the thread that it is about, after a mention."));
   }
+  if (draft.thread.muted && !muted) draft.thread.mutedUntil = event.at;
   draft.thread.muted = muted;
   const note = muted
     ? "Replies without a mention stay among people from now on. `unmute` passes them on again."
@@ -178,6 +179,7 @@ function recordOf(draft: Draft, asked: PersonEvent, run: Run): RunRecord {
     subject: null,
     request: null,
     since: draft.now,
+    askedAt: asked.place === null ? null : asked.at,
     open: true,
     run: null,
     told: null,

@@ -18,7 +18,8 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
     case "command":
       return "ours";
     case "label":
-      return labelDefaults(rules, event.label) === undefined ? "not-ours" : "ours";
+      if (labelDefaults(rules, event.label) === undefined) return "not-ours";
+      return thread !== null && cameAnotherWay(thread, event) ? "not-ours" : "ours";
     case "button":
       // The card was posted, but where it stands is not written down yet.
       return thread === null ? "again" : "ours";
@@ -27,16 +28,39 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (event.mention) return "ours";
       if (thread === null) return event.underOurs ? "again" : "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
-      return thread.runs.length > 0 || thread.waiting.length > 0 ? "ours" : "not-ours";
+      if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
+      const first = thread.runs[0] ?? thread.waiting[0];
+      if (first === undefined) return "not-ours";
+      // Said before the run was asked for: it is part of the prompt, not an answer to it.
+      const since = "askedAt" in first ? first.askedAt : "at" in first ? first.at : null;
+      return since && isBefore(event.at, since) ? "not-ours" : "ours";
     }
     default:
       return event satisfies never;
   }
 }
 
+const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
+
+/** How far apart the two times that a platform gives for one label may be. */
+const sameLabelMs = 60_000;
+const labelKey = ({ label, recovered }: LabelEvent, way: boolean): string =>
+  `label ${(recovered === true) === way ? "read back" : "delivered"} ${label.toLowerCase()} `;
+
+/** A label that was read back has another id than its delivery; only the time tells that they are one. */
+const cameAnotherWay = (thread: Thread, event: LabelEvent): boolean => {
+  const key = labelKey(event, false);
+  return thread.said.some(
+    (said) =>
+      said.startsWith(key) &&
+      Math.abs(Date.parse(said.slice(key.length)) - Date.parse(event.at)) <= sameLabelMs,
+  );
+};
+
 /** Takes the event in, once. It waits, in order, while it is unknown what somebody may do. */
 export function takeIn(draft: Draft, event: PersonEvent): void {
   see(draft, event);
+  if (event.kind === "label") once(draft, `${labelKey(event, true)}${event.at}`);
   if (draft.thread.waiting.length === 0 && verdict(draft.rules, event.by, event.scope).kind !== "ask") {
     return apply(draft, event);
   }

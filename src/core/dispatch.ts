@@ -58,6 +58,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
     ...(factory === undefined ? {} : { factory }),
     ...(answerVia === undefined ? {} : { answerVia }),
     since: draft.now,
+    askedAt: event.place === null ? null : event.at,
     open: true,
     run: null,
     told: null,

@@ -38,6 +38,7 @@ export function newThread(event: PersonEvent): Thread {
     seen: [],
     said: [],
     muted: false,
+    mutedUntil: null,
     changedAt: event.at,
   };
 }

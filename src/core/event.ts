@@ -89,6 +89,8 @@ export interface LabelEvent extends FromPerson {
   readonly place: Place;
   readonly label: string;
   readonly subject: Subject;
+  /** Read back later instead of delivered: it has another id than the delivery would have had. */
+  readonly recovered?: true;
 }
 
 /** A run as a sweep found it. */

@@ -31,6 +31,11 @@ export interface RunRecord {
   readonly factory?: string;
   /** When it was asked for, RFC 3339. */
   readonly since: string;
+  /**
+   * The same by the platform's clock: what was said in the place before belongs to the prompt, however late it
+   * is delivered. null: it had no place yet.
+   */
+  readonly askedAt: string | null;
   /** Unfinished as far as we know: swept, and its end still to be told. */
   readonly open: boolean;
   /** The API's last word on it; null before the first. */
@@ -68,6 +73,8 @@ export interface Thread {
   readonly said: readonly string[];
   /** Replies without a mention are left alone. */
   readonly muted: boolean;
+  /** Until when it was, by the platform's clock: what was said then stays among people. */
+  readonly mutedUntil: string | null;
   /** RFC 3339. */
   readonly changedAt: string;
 }

@@ -183,7 +183,7 @@ export function story(change: Partial<Rules> = {}) {
             !thread_.effects.some((other) => other.id === effect.after),
         );
         if (next === undefined) return;
-        outcome(next.id, success(next));
+        outcome(next.id, success(next, thread_.runs.length));
       }
       throw new Error("the story never comes to rest");
     },
@@ -198,10 +198,10 @@ export function story(change: Partial<Rules> = {}) {
   };
 }
 
-function success(effect: Effect): Done {
+function success(effect: Effect, runs: number): Done {
   switch (effect.kind) {
     case "create":
-      return { ok: true, kind: "create", runId: "run-1", state: "QUEUED" };
+      return { ok: true, kind: "create", runId: `run-${runs}`, state: "QUEUED" };
     case "card": {
       const placed = effect.at.split(":").length > 3 || effect.at.includes("#");
       const message = effect.message ?? "card-1";

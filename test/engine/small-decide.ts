@@ -20,6 +20,7 @@ export function newThread(id: string, more: Partial<Thread> = {}): Thread {
     seen: [],
     said: [],
     muted: false,
+    mutedUntil: null,
     changedAt: "2026-01-01T00:00:00.000Z",
     ...more,
   };
@@ -36,6 +37,7 @@ export function newRecord(dispatch: string, more: Partial<RunRecord> = {}): RunR
     subject: null,
     request: null,
     since: "2026-01-01T00:00:00.000Z",
+    askedAt: null,
     open: true,
     run: null,
     told: null,

@@ -35,6 +35,7 @@ export function newThread(id: string, more: Partial<Thread> = {}): Thread {
     seen: [],
     said: [],
     muted: false,
+    mutedUntil: null,
     changedAt: "2026-01-01T00:00:00.000Z",
     ...more,
   };
@@ -51,6 +52,7 @@ export function newRun(runId: string, more: Partial<RunRecord> = {}): RunRecord 
     subject: null,
     request: null,
     since: "2026-01-01T00:00:00.000Z",
+    askedAt: null,
     open: false,
     run: null,
     told: null,
