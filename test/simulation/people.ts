@@ -1,0 +1,333 @@
+/** What people do in one history, out of the seed and of what they see. */
+import type { ButtonEvent, CommandEvent, LabelEvent, Person, ReplyEvent } from "../../src/core/event.ts";
+import type { Posted } from "./chat.ts";
+import type { Deed, Deliveries, Intent } from "./deliveries.ts";
+import { createRandom, type Random } from "./random.ts";
+import { channel, foreignChannel, issues, lockedIssue, repository, type World } from "./world.ts";
+
+const acts = {
+  slash: 14,
+  slashControl: 9,
+  mention: 12,
+  reply: 26,
+  talkInThread: 7,
+  aside: 2,
+  button: 9,
+  label: 9,
+  githubCommand: 9,
+  comment: 12,
+  githubMention: 4,
+} as const;
+
+interface Words {
+  readonly text: string;
+  readonly intent: Intent;
+  readonly token: string | null;
+  readonly verb: string | null;
+  readonly target: string | null;
+}
+
+const recentMs = 10 * 60_000;
+
+export class People {
+  readonly #world: World;
+  readonly #deliveries: Deliveries;
+  readonly #random: Random;
+  /** Slack threads that people began, and those that a card began. */
+  readonly #threads: string[] = [];
+  #count = 0;
+
+  constructor(world: World, deliveries: Deliveries) {
+    this.#world = world;
+    this.#deliveries = deliveries;
+    this.#random = createRandom(world.machine.seed, "people");
+  }
+
+  act(): void {
+    const act = this.#random.weighted(acts);
+    switch (act) {
+      case "slash":
+        return this.#slash(this.#random.chance(0.85) ? this.#request("run ") : this.#wrong());
+      case "slashControl":
+        return this.#slash(this.#control());
+      case "mention":
+        return this.#mention();
+      case "reply":
+        return this.#replyInSlack(this.#plain("say"), false);
+      case "talkInThread":
+        return this.#replyInSlack(this.#afterMention(), true);
+      case "aside": {
+        const { text, ...words } = this.#plain("nothing");
+        return this.#replyInSlack({ ...words, text: `!aside ${text}` }, false);
+      }
+      case "button":
+        return this.#press();
+      case "label":
+        return this.#label();
+      case "githubCommand":
+        return this.#command();
+      case "comment":
+        return this.#comment(this.#plain("say"), false);
+      case "githubMention":
+        return this.#comment(this.#afterMention(), true);
+      default:
+        return act satisfies never;
+    }
+  }
+
+  #plain(intent: Intent): Words {
+    this.#count += 1;
+    const token = `t${this.#count}x`;
+    return { text: `do ${token} please`, intent, token, verb: null, target: null };
+  }
+
+  #request(before: string): Words {
+    const words = this.#plain("dispatch");
+    const flag = this.#random.weighted({ none: 80, name: 10, factory: 10 });
+    const flags = { none: "", name: "--name other ", factory: "--factory fixers " }[flag];
+    return { ...words, text: `${before}${flags}${words.text}` };
+  }
+
+  #wrong(): Words {
+    const text = this.#random.pick([
+      "rnu it",
+      "run",
+      "run --modle x do it",
+      "run --mcp none do it",
+      "run --factory nobody do it",
+    ]);
+    return { text, intent: "wrong", token: null, verb: null, target: null };
+  }
+
+  #control(): Words {
+    const verb = this.#random.weighted({
+      cancel: 6,
+      retry: 5,
+      attach: 6,
+      status: 2,
+      list: 1,
+      help: 1,
+      mute: 1,
+      unmute: 1,
+    });
+    const known = [...this.#world.service.runs.keys()];
+    const named = verb === "attach" || this.#random.chance(0.4);
+    const takesRun = verb === "attach" || verb === "cancel" || verb === "retry" || verb === "status";
+    const target =
+      takesRun && named
+        ? known.length > 0 && this.#random.chance(0.9)
+          ? this.#random.pick(known)
+          : "run-99"
+        : null;
+    return {
+      text: target === null ? verb : `${verb} ${target}`,
+      intent: "control",
+      token: null,
+      verb,
+      target,
+    };
+  }
+
+  #afterMention(): Words {
+    const kind = this.#random.weighted({ talk: 50, run: 20, control: 22, wrong: 8 });
+    switch (kind) {
+      case "talk":
+        return this.#plain("talk");
+      case "run":
+        return this.#request("run ");
+      case "control":
+        return this.#control();
+      case "wrong":
+        return { text: "run --modle x do it", intent: "wrong", token: null, verb: null, target: null };
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #inSlack(): { by: Person; permitted: boolean } {
+    const id = this.#random.weighted({ alice: 55, bob: 30, mallory: 11, otherbot: 4 });
+    const bot = id === "otherbot";
+    return { by: { platform: "slack", id, name: id, bot }, permitted: !bot && id !== "mallory" };
+  }
+
+  #onGitHub(): { by: Person; permitted: boolean } {
+    const id = this.#random.weighted({ alice: 50, bob: 30, eve: 8, nobody: 7, "ci[bot]": 5 });
+    const bot = id === "ci[bot]";
+    return {
+      by: { platform: "github", id, name: id, bot, permission: "unknown" },
+      permitted: id === "alice" || id === "bob",
+    };
+  }
+
+  #deed(event: Deed["event"], permitted: boolean, words: Omit<Words, "text">): Deed {
+    const { intent, token, verb, target } = words;
+    return { event, intent, permitted, token, verb, target, triedAt: null, ackedAt: null, acked: null };
+  }
+
+  /** The platforms' own clocks are right. */
+  #at = (): string => new Date(this.#world.machine.time.nowMs).toISOString();
+
+  #slash(words: Words): void {
+    this.#count += 1;
+    const { by, permitted } = this.#inSlack();
+    const event: CommandEvent = {
+      kind: "command",
+      id: `slack:interaction:i${this.#count}`,
+      at: this.#at(),
+      by,
+      scope: this.#random.chance(0.9) ? channel : foreignChannel,
+      place: null,
+      text: words.text,
+      answerVia: `https://hooks.example/${this.#count}`,
+    };
+    this.#deliveries.send(this.#deed(event, permitted, words));
+  }
+
+  #mention(): void {
+    const id = this.#world.slack.nextId();
+    const place = `${channel}:${id}`;
+    this.#threads.push(place);
+    this.#inThread(place, id, this.#afterMention(), true, true);
+  }
+
+  #replyInSlack(words: Words, mention: boolean): void {
+    const begun = this.#world.slack.posted.filter(({ kind }) => kind === "card").map(({ place }) => place);
+    const threads = [...this.#threads, ...begun];
+    if (threads.length === 0) return this.#mention();
+    // People mostly go on where they have just been.
+    const place = this.#random.chance(0.6) ? (threads.at(-1) ?? "") : this.#random.pick(threads);
+    this.#inThread(place, this.#world.slack.nextId(), words, mention, false);
+  }
+
+  #inThread(place: string, message: string, words: Words, mention: boolean, first: boolean): void {
+    const { by, permitted } = this.#inSlack();
+    const parent = this.#world.slack.posted.find(
+      (posted) =>
+        posted.kind === "card" && `${channel}:${posted.id}` === posted.place && posted.place === place,
+    );
+    const event: ReplyEvent = {
+      kind: "reply",
+      id: `slack:message:T1:C1:${message}`,
+      at: this.#at(),
+      by,
+      scope: channel,
+      place,
+      text: words.text,
+      message,
+      mention,
+      first,
+      underOurs: false,
+    };
+    this.#world.slack.say(place, { author: by.id, at: event.at, text: event.text, message });
+    this.#deliveries.send(this.#deed(event, permitted, words), (now) => ({
+      ...event,
+      underOurs: parent !== undefined && now - parent.at < recentMs,
+    }));
+  }
+
+  #press(): void {
+    const { posted } = this.#world.slack;
+    const cards = posted.filter(({ kind, view }) => kind === "card" && view.actions.length > 0);
+    if (cards.length === 0) return;
+    const card = this.#random.chance(0.7) ? cards.at(-1) : this.#random.pick(cards);
+    const action = card?.view.actions[0];
+    if (card === undefined || action === undefined) return;
+    const { by, permitted } = this.#inSlack();
+    const clicks = this.#random.chance(0.3) ? 2 : 1;
+    for (let click = 0; click < clicks; click += 1) this.#click(card, action, by, permitted);
+  }
+
+  #click(
+    card: Posted,
+    { action, dispatch }: Pick<ButtonEvent, "action" | "dispatch">,
+    by: Person,
+    permitted: boolean,
+  ): void {
+    this.#count += 1;
+    const event: ButtonEvent = {
+      kind: "button",
+      id: `slack:interaction:b${this.#count}`,
+      at: this.#at(),
+      by,
+      scope: channel,
+      place: card.place,
+      action,
+      dispatch,
+      answerVia: `https://hooks.example/${this.#count}`,
+    };
+    const words = { intent: "control", token: null, verb: action, target: dispatch } as const;
+    this.#deliveries.send(this.#deed(event, permitted, words));
+  }
+
+  #issue = (): string => (this.#random.chance(0.06) ? lockedIssue : this.#random.pick(issues));
+
+  #subject = (place: string) => ({
+    title: "A flaky test",
+    body: "It fails.",
+    url: `https://github.example/${place}`,
+    author: "eve",
+  });
+
+  #label(): void {
+    this.#count += 1;
+    const { by, permitted } = this.#onGitHub();
+    const place = this.#issue();
+    const label = this.#random.chance(0.85) ? "agent" : "bug";
+    const event: LabelEvent = {
+      kind: "label",
+      id: `github:delivery:d${this.#count}`,
+      at: this.#at(),
+      by,
+      scope: repository,
+      place,
+      label,
+      subject: this.#subject(place),
+    };
+    const intent = label === "agent" ? "label" : "nothing";
+    this.#deliveries.send(this.#deed(event, permitted, { intent, token: null, verb: null, target: null }));
+  }
+
+  #command(): void {
+    const kind = this.#random.weighted({ run: 60, control: 30, wrong: 10 });
+    const words =
+      kind === "run" ? this.#request("run ") : kind === "control" ? this.#control() : this.#wrong();
+    const { by, permitted } = this.#onGitHub();
+    const place = this.#issue();
+    const message = this.#world.github.nextId();
+    const event: CommandEvent = {
+      kind: "command",
+      id: `github:comment:${message}`,
+      at: this.#at(),
+      by,
+      scope: repository,
+      place,
+      text: words.text,
+      message,
+      subject: this.#subject(place),
+    };
+    this.#world.github.say(place, { author: by.id, at: event.at, text: `/agent ${words.text}`, message });
+    this.#deliveries.send(this.#deed(event, permitted, words));
+  }
+
+  #comment(words: Words, mention: boolean): void {
+    const { by, permitted } = this.#onGitHub();
+    const place = this.#issue();
+    const message = this.#world.github.nextId();
+    const event: ReplyEvent = {
+      kind: "reply",
+      id: `github:comment:${message}`,
+      at: this.#at(),
+      by,
+      scope: repository,
+      place,
+      text: words.text,
+      message,
+      mention,
+      first: false,
+      underOurs: false,
+      subject: this.#subject(place),
+    };
+    this.#world.github.say(place, { author: by.id, at: event.at, text: words.text, message });
+    this.#deliveries.send(this.#deed(event, permitted, words));
+  }
+}

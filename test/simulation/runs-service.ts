@@ -1,0 +1,361 @@
+/** The Agent Runs service: keeps runs, lets them live, and answers as the specification has it. */
+import { type CreateRequest, dispatchKey, isEnded, type Run } from "../../src/core/run.ts";
+import type { AgentRuns, ApiFault, Factories, RunPage, RunQuery, Transcripts } from "../../src/ports.ts";
+import type { Answer, Life, Machine } from "./machine.ts";
+import { createRandom, type Random } from "./random.ts";
+
+/** Rejections of the API's client. */
+export class Refused extends Error implements ApiFault {
+  readonly certainty: ApiFault["certainty"];
+  readonly retryable: boolean;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly detail: string;
+  readonly retryAfterMs: number | undefined;
+  constructor(fault: Partial<ApiFault> & { readonly detail: string }) {
+    super(fault.detail);
+    this.certainty = fault.certainty ?? "refused";
+    this.retryable = fault.retryable ?? false;
+    this.status = fault.status;
+    this.code = fault.code;
+    this.detail = fault.detail;
+    this.retryAfterMs = fault.retryAfterMs;
+  }
+}
+
+export interface SimulatedRun {
+  readonly id: string;
+  readonly request: Partial<CreateRequest> & { readonly prompt: string };
+  readonly name: string | null;
+  /** Every word on it, oldest first, with the true time at which it became so. */
+  readonly words: { readonly at: number; readonly run: Run }[];
+  readonly conversation: { readonly role: string; readonly text: string }[];
+  /** Follow-ups in the order in which they arrived. */
+  readonly followUps: string[];
+  /** Ends and BLOCKEDs, in order. */
+  readonly episodes: string[];
+  readonly cancellable: boolean;
+  cancels: number;
+  begun: boolean;
+  /** The next step of its life. */
+  callOff: () => void;
+}
+
+export const wordOn = (run: SimulatedRun): Run => {
+  const last = run.words.at(-1);
+  if (last === undefined) throw new Error(`${run.id} has no state`);
+  return last.run;
+};
+
+/** What marks the `n`th end or BLOCKED of a run, wherever it is told. */
+export const episodeLink = (runId: string, episode: number): string =>
+  `https://runs.example/${runId}/episode-${episode}`;
+export const answerMark = (runId: string, episode: number): string =>
+  `answer of ${runId} episode-${episode}.`;
+
+export class RunsService {
+  readonly runs = new Map<string, SimulatedRun>();
+  /** Dispatches and follow-up texts that were refused for good. */
+  readonly refused = new Set<string>();
+  readonly #machine: Machine;
+  readonly #random: Random;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#random = createRandom(machine.seed, "runs");
+  }
+
+  add(
+    request: SimulatedRun["request"],
+    name: string | null,
+    metadata?: Readonly<Record<string, string>>,
+  ): SimulatedRun {
+    const id = `run-${this.runs.size + 1}`;
+    const now = this.#now();
+    const first: Run = {
+      run_id: id,
+      title: request.title ?? "a run",
+      prompt: request.prompt,
+      state: "QUEUED",
+      created_at: now,
+      updated_at: now,
+      agent_config: { name },
+      ...(metadata === undefined ? {} : { metadata }),
+    };
+    const run: SimulatedRun = {
+      id,
+      request,
+      name,
+      words: [{ at: this.#machine.time.nowMs, run: first }],
+      conversation: [],
+      followUps: [],
+      episodes: [],
+      cancellable: !this.#random.chance(0.05),
+      cancels: 0,
+      begun: false,
+      callOff: () => {},
+    };
+    this.runs.set(id, run);
+    this.#machine.note("service", () => `${id} is made: ${JSON.stringify(metadata ?? request.prompt)}`);
+    this.#live(run);
+    return run;
+  }
+
+  #now = (): string => new Date(this.#machine.time.nowMs + this.#machine.weather.apiSkewMs).toISOString();
+
+  #later(run: SimulatedRun, ms: number, what: () => void): void {
+    run.callOff();
+    run.callOff = this.#machine.time.after(ms, what);
+  }
+
+  /** A pace for each step: some runs are over before anybody looks. */
+  #soon = (most: number): number =>
+    this.#random.chance(0.2) ? this.#random.between(5, 200) : this.#random.between(200, most);
+
+  #live(run: SimulatedRun): void {
+    const random = this.#random;
+    this.#later(run, this.#soon(8_000), () => {
+      const step = random.weighted({ PENDING: 3, CLAIMED: 2, WARMING_UP: 1, INPROGRESS: 5 });
+      this.turn(run, step);
+      if (step === "INPROGRESS") this.#work(run);
+      else {
+        this.#later(run, this.#soon(6_000), () => {
+          this.turn(run, "INPROGRESS");
+          this.#work(run);
+        });
+      }
+    });
+  }
+
+  #work(run: SimulatedRun): void {
+    const random = this.#random;
+    run.begun = true;
+    if (run.conversation.length === 0) run.conversation.push({ role: "user", text: run.request.prompt });
+    for (const text of run.followUps) {
+      if (!run.conversation.some((said) => said.text === text)) run.conversation.push({ role: "user", text });
+    }
+    const kind = random.weighted({ end: 60, block: 22, touch: 10, stay: 4, long: 4 });
+    switch (kind) {
+      case "end":
+        return this.#later(run, this.#soon(25_000), () => this.#end(run));
+      case "block":
+        return this.#later(run, this.#soon(20_000), () => this.turn(run, "BLOCKED"));
+      case "touch":
+        return this.#later(run, this.#soon(10_000), () => {
+          this.turn(run, "INPROGRESS");
+          this.#work(run);
+        });
+      case "long":
+        return this.#later(run, random.between(60_000, 900_000), () => this.#end(run));
+      case "stay":
+        if (this.#machine.healed) this.#later(run, this.#soon(25_000), () => this.#end(run));
+        return;
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #end(run: SimulatedRun): void {
+    this.turn(run, this.#random.weighted({ SUCCEEDED: 60, FAILED: 20, ERROR: 15, CANCELLED: 5 }));
+  }
+
+  turn(run: SimulatedRun, state: string): void {
+    const told = isEnded(state) || state === "BLOCKED";
+    if (told) {
+      run.episodes.push(state);
+      const said = this.#random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
+      run.conversation.push({ role: "assistant", text: said });
+      run.callOff();
+    }
+    const before = wordOn(run);
+    const updated = Math.max(Date.parse(before.updated_at) + 1, Date.parse(this.#now()));
+    const url = episodeLink(run.id, run.episodes.length);
+    const after: Run = {
+      ...before,
+      state,
+      updated_at: new Date(updated).toISOString(),
+      artifacts: told ? [{ artifact_type: "EXTERNAL_REFERENCE", data: { url, title: url } }] : [],
+    };
+    run.words.push({ at: this.#machine.time.nowMs, run: after });
+    this.#machine.note("service", () => `${run.id} is ${state}`);
+  }
+
+  /** The world heals: what would wait for ever goes on, but for some that wait for people. */
+  heal(): void {
+    for (const run of this.runs.values()) {
+      const { state } = wordOn(run);
+      if (isEnded(state)) continue;
+      if (state === "BLOCKED" && this.#random.chance(0.6)) continue;
+      if (state === "QUEUED" || state === "PENDING") continue;
+      this.#later(run, this.#random.between(1_000, 120_000), () => {
+        if (isEnded(wordOn(run).state)) return;
+        // Somebody answers elsewhere, which is a turn of its own.
+        if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on." });
+        this.#end(run);
+      });
+    }
+  }
+
+  #arrived(runId: string): SimulatedRun {
+    const run = this.runs.get(runId);
+    if (run === undefined) {
+      throw new Refused({ status: 404, code: "resource_not_found", detail: "There is no such run." });
+    }
+    return run;
+  }
+
+  #maybeRefuses(what: string): void {
+    if (this.#machine.healed || !this.#random.chance(this.#machine.weather.refusalRate)) return;
+    this.refused.add(what);
+    throw new Refused({ status: 403, code: "budget_exceeded", detail: "The budget is used up." });
+  }
+
+  #followUp(runId: string, message: string): void {
+    const run = this.#arrived(runId);
+    const { state } = wordOn(run);
+    this.#maybeRefuses(message);
+    run.followUps.push(message);
+    this.#machine.note("service", () => `${run.id} (${state}) gets ${JSON.stringify(message.slice(0, 60))}`);
+    if (run.begun) run.conversation.push({ role: "user", text: message });
+    if (!isEnded(state) && state !== "BLOCKED") return;
+    const goOn = (): void => {
+      this.turn(run, isEnded(state) ? "QUEUED" : "INPROGRESS");
+      if (isEnded(state)) this.#live(run);
+      else this.#work(run);
+    };
+    // The message is taken; that the run is at work again may show a little later.
+    if (this.#random.chance(0.6)) goOn();
+    else this.#later(run, this.#random.between(10, 3_000), goOn);
+  }
+
+  #cancel(runId: string): string {
+    const run = this.#arrived(runId);
+    const { state } = wordOn(run);
+    if (isEnded(state)) throw new Refused({ status: 400, code: "invalid_request", detail: "It has ended." });
+    if (state === "PENDING") {
+      throw new Refused({ status: 409, code: "conflict", retryable: true, detail: "It is being prepared." });
+    }
+    if (!run.cancellable || state === "BLOCKED") {
+      throw new Refused({
+        status: 422,
+        code: "operation_not_supported",
+        detail: "This run can't be cancelled.",
+      });
+    }
+    run.cancels += 1;
+    if (this.#random.chance(0.6)) this.turn(run, "CANCELLED");
+    else {
+      this.#later(run, this.#random.between(100, 5_000), () => {
+        if (!isEnded(wordOn(run).state)) this.turn(run, "CANCELLED");
+      });
+    }
+    return runId;
+  }
+
+  #list(query: RunQuery): RunPage {
+    const { weather, healed, time } = this.#machine;
+    const by = query.sort_by ?? "updated_at";
+    // A create must be found at once: only what was changed later may take a while to show.
+    const asOf = healed || by === "created_at" ? time.nowMs : time.nowMs - weather.listLagMs;
+    const heeds = (filter: "name" | "created_after" | "updated_after"): boolean =>
+      query[filter] !== undefined && !weather.ignoredFilters.has(filter);
+    const later = (than: string, after: string | undefined): boolean =>
+      Date.parse(than) > Date.parse(after ?? "");
+    const found: Run[] = [];
+    for (const run of this.runs.values()) {
+      const word = run.words.findLast(({ at }) => at <= asOf)?.run;
+      if (word === undefined) continue;
+      if (heeds("name") && run.name !== query.name) continue;
+      if (heeds("created_after") && !later(word.created_at, query.created_after)) continue;
+      if (heeds("updated_after") && !later(word.updated_at, query.updated_after)) continue;
+      found.push(word);
+    }
+    found.sort((one, two) => Date.parse(two[by]) - Date.parse(one[by]));
+    const from = Number(query.cursor ?? 0);
+    const to = from + Math.min(query.limit ?? 20, weather.pageSize);
+    const more = to < found.length;
+    return {
+      runs: found.slice(from, to),
+      page_info: { has_next_page: more, ...(more ? { next_cursor: String(to) } : {}) },
+    };
+  }
+
+  /** The API's client as one process has it. */
+  open(life: Life): AgentRuns & Transcripts & Factories {
+    const read = <T>(does: () => T): Promise<T> => this.#call(life, null, does);
+    const write = <T>(kind: string, does: () => T): Promise<T> => this.#call(life, kind, does);
+    return {
+      create: (request) =>
+        write("create", () => {
+          this.#maybeRefuses(request.metadata[dispatchKey] ?? "");
+          const run = this.add(request, request.config.name, request.metadata);
+          return { run_id: run.id, state: "QUEUED" };
+        }),
+      list: (query) => read(() => this.#list(query)),
+      fetch: (runId) => read(() => wordOn(this.#arrived(runId))),
+      followUp: (runId, { message }) => write("follow-up", () => this.#followUp(runId, message)),
+      cancel: (runId) => write("cancel", () => this.#cancel(runId)),
+      messages: (runId) =>
+        read(() => {
+          const run = this.#arrived(runId);
+          return run.begun ? [...run.conversation] : null;
+        }),
+      findFactory: (name) => read(() => (name === "fixers" ? "factory-1" : null)),
+      dispatchToFactory: (_, prompt) =>
+        write("create", () => ({ run_id: this.add({ prompt }, "of-the-factory").id, state: "QUEUED" })),
+    };
+  }
+
+  readonly #limits = new Map<
+    string,
+    { readonly life: number; readonly until: number; readonly at: number }
+  >();
+
+  async #call<T>(life: Life, writes: string | null, does: () => T): Promise<T> {
+    const { time } = this.#machine;
+    const limit = writes === null ? undefined : this.#limits.get(writes);
+    if (limit?.life === life.number && time.nowMs + 2 < limit.until && limit.at > this.#machine.jumpedAt) {
+      this.#machine.violated("rate limits are obeyed", `${writes} came ${limit.until - time.nowMs} ms early`);
+    }
+    const answer: Answer<() => T> = await this.#machine.request(life, "agent-runs", () => {
+      try {
+        const value = does();
+        return () => value;
+      } catch (error) {
+        return () => {
+          throw error;
+        };
+      }
+    });
+    switch (answer.kind) {
+      case "answered":
+        return answer.value();
+      case "unreached":
+        throw new Refused({
+          certainty: "not-sent",
+          retryable: true,
+          detail: "The service can't be reached.",
+        });
+      case "lost":
+        throw new Refused({
+          certainty: writes === null ? "refused" : "unknown",
+          retryable: true,
+          detail: "The service gave no answer.",
+        });
+      case "limited":
+        if (writes !== null) {
+          const until = time.nowMs + answer.retryAfterMs;
+          this.#limits.set(writes, { life: life.number, until, at: time.nowMs });
+        }
+        throw new Refused({
+          status: 429,
+          code: "resource_unavailable",
+          retryable: true,
+          retryAfterMs: answer.retryAfterMs,
+          detail: "Too many requests.",
+        });
+      default:
+        return answer satisfies never;
+    }
+  }
+}

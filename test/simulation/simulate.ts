@@ -1,0 +1,57 @@
+/** Tells histories, one seed after the other: `npm run simulate -- --seeds 10000 [--from N] [--seed X]`. */
+import { parseArgs } from "node:util";
+import { type History, tell } from "./history.ts";
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "1000" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+    /** Go on after a failure, and count. */
+    all: { type: "boolean", default: false },
+  },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const atOnce = 16;
+
+async function replay(seed: number): Promise<History> {
+  const history = await tell(seed, { recording: true });
+  for (const line of history.lines) say(line);
+  for (const { invariant, what } of history.violations) say(`BROKEN: ${invariant}: ${what}`);
+  return history;
+}
+
+async function main(): Promise<number> {
+  if (values.seed !== undefined) return (await replay(Number(values.seed))).violations.length === 0 ? 0 : 1;
+  const from = Number(values.from);
+  const to = from + Number(values.seeds);
+  const began = performance.now();
+  const failed: History[] = [];
+  let told = 0;
+  let happened = 0;
+  for (let seed = from; seed < to && (values.all || failed.length === 0); seed += atOnce) {
+    const seeds = Array.from({ length: Math.min(atOnce, to - seed) }, (_, index) => seed + index);
+    const histories = await Promise.all(seeds.map((each) => tell(each)));
+    told += histories.length;
+    for (const history of histories) {
+      happened += history.happened;
+      if (history.violations.length > 0) failed.push(history);
+    }
+  }
+  const seconds = (performance.now() - began) / 1_000;
+  if (values.all) {
+    for (const { seed, violations } of failed.slice(0, 60)) {
+      say(`${seed}: ${violations[0]?.invariant}: ${violations[0]?.what}`);
+    }
+  }
+  const [first] = failed;
+  if (first !== undefined && !values.all) await replay(first.seed);
+  say(
+    `${told} histories in ${seconds.toFixed(1)} s: ${(told / seconds).toFixed(0)} a second, ` +
+      `${(happened / told).toFixed(0)} happenings each; ${failed.length} failed` +
+      (first === undefined ? "." : `, first seed ${first.seed}.`),
+  );
+  return first === undefined ? 0 : 1;
+}
+
+process.exitCode = await main();
