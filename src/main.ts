@@ -37,6 +37,9 @@ const clock: Clock = {
   random: Math.random,
 };
 
+/** How often the platforms are asked what they told in vain. */
+const catchUpIntervalMs = 5 * 60_000;
+
 /** What the parts are given and add to while the bot is put together. */
 interface Building {
   readonly log: Log;
@@ -88,6 +91,7 @@ async function startBot(
     log,
     runName: config.rules.runName,
     pollIntervalMs: config.pollIntervalMs,
+    catchUp: { notes: store, intervalMs: catchUpIntervalMs },
     observe: (happening) => metrics.count(happening),
   });
   const metrics = createMetrics(() => engine.status());

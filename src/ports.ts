@@ -1,6 +1,6 @@
 /** What the engine needs of the outside, and what the outside may ask of the engine. */
 import type { Fault, Outcome, PlatformEffect } from "./core/effect.ts";
-import type { PersonEvent, Ref } from "./core/event.ts";
+import type { PersonEvent, Place, Ref, Scope } from "./core/event.ts";
 import type { CreateRequest, Run } from "./core/run.ts";
 import type { Thread } from "./core/thread.ts";
 
@@ -78,6 +78,28 @@ export interface Platform {
   perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome>;
   /** Resolves if the platform answers to our credentials; rejects with a sentence if it does not. */
   check(): Promise<void>;
+  /**
+   * Finds what the platform told us in vain: has it delivered again, or reads it back. Answers what it read
+   * back, oldest first; what was taken in before may be among it. Rejects with a sentence if it can't tell.
+   */
+  missed?(look: Missed): Promise<readonly PersonEvent[]>;
+}
+
+/** Where to look for what was missed. */
+export interface Missed {
+  /** RFC 3339, by our clock; everything before was taken in. */
+  readonly since: string;
+  /** Places of this platform where a run is unfinished. */
+  readonly places: readonly Place[];
+  /** Scopes of this platform that anything was ever taken in from. */
+  readonly scopes: readonly Scope[];
+}
+
+/** What is to be remembered besides the threads. Durable when `keep` resolves; both reject like the store. */
+export interface Notes {
+  /** null: nothing was kept under this name, which has letters, digits and dashes only. */
+  note(name: string): Promise<string | null>;
+  keepNote(name: string, text: string): Promise<void>;
 }
 
 export interface Store {

@@ -1,7 +1,18 @@
 import type { Decide } from "../core/decide.ts";
 import type { Ref } from "../core/event.ts";
 import { isSettled, type Thread } from "../core/thread.ts";
-import type { Accept, AgentRuns, Clock, Factories, Log, Platform, Store, Transcripts } from "../ports.ts";
+import type {
+  Accept,
+  AgentRuns,
+  Clock,
+  Factories,
+  Log,
+  Notes,
+  Platform,
+  Store,
+  Transcripts,
+} from "../ports.ts";
+import { createCatchUp } from "./catch-up.ts";
 import { EngineStopped } from "./engine-stopped.ts";
 import type { Happening, Observe } from "./happening.ts";
 import { createInFlight } from "./in-flight.ts";
@@ -30,6 +41,8 @@ export interface EngineOptions {
   /** The shortest tick of the poller. */
   readonly pollIntervalMs: number;
   readonly limits?: Partial<Limits>;
+  /** Looks for what platforms told in vain, at the start and every `intervalMs`; absent: never. */
+  readonly catchUp?: { readonly notes: Notes; readonly intervalMs: number };
   /** Hears of what happens, to count and measure it. */
   readonly observe?: Observe;
 }
@@ -82,6 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
     else unsettled.add(thread.id);
     if (openRuns.know(thread)) poller.wake();
     lanes.know(thread, before);
+    catchUp?.know(thread);
   }
 
   const save = createSave({
@@ -139,6 +153,17 @@ export function createEngine(options: EngineOptions): Engine {
     onGone: (thread) => unsettled.delete(thread),
   });
 
+  const catchUp =
+    options.catchUp &&
+    createCatchUp({
+      ...options.catchUp,
+      platforms: options.platforms,
+      take: (event) => save(event),
+      timers,
+      clock,
+      log,
+    });
+
   const accept: Accept = async (event) => {
     if (stopping !== null) throw new EngineStopped();
     const began = clock.now();
@@ -167,10 +192,11 @@ export function createEngine(options: EngineOptions): Engine {
     if (stopping !== null) return;
     lanes.open();
     poller.open();
+    catchUp?.open();
   }
 
   async function finish(): Promise<void> {
-    const ended = Promise.all([accepting.idle(), lanes.close(), poller.close()]);
+    const ended = Promise.all([accepting.idle(), lanes.close(), poller.close(), catchUp?.close()]);
     let callOff = (): void => {};
     const late = new Promise<void>((resolve) => {
       callOff = clock.after(limits.stopMs, resolve);

@@ -3,8 +3,11 @@ import { dispatchKey, type Run, referenceLine } from "../core/run.ts";
 import type { AgentRuns } from "../ports.ts";
 import { readPages } from "./read-pages.ts";
 
-/** How far the service's clock may be behind ours. */
-const clockMarginMs = 5 * 60_000;
+/**
+ * How far the service's clock may be behind ours. Our own may have been hours wrong when the effect was decided,
+ * as after a sleep or in a wrong time zone; a run overlooked for that would be made twice.
+ */
+const clockMarginMs = 25 * 60 * 60_000;
 const mostPages = 40;
 
 /**

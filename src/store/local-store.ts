@@ -1,7 +1,7 @@
 import type { Ref } from "../core/event.ts";
 import { threadRef } from "../core/event.ts";
 import { isSettled, refsOf, type Thread } from "../core/thread.ts";
-import type { Log, Store } from "../ports.ts";
+import type { Log, Notes, Store } from "../ports.ts";
 import { type Documents, keyOf } from "./documents.ts";
 import { RefTaken, StoreError, ThreadUnreadable } from "./errors.ts";
 import type { Folder } from "./folder.ts";
@@ -14,6 +14,8 @@ export interface LocalStoreParts {
   readonly refs: Refs;
   /** Files named by the keys of the threads that may be unsettled. */
   readonly marks: Folder;
+  /** Files of what is remembered besides the threads. */
+  readonly notes: Folder;
   readonly locks: KeyedLock;
   readonly retention: Retention;
   readonly log: Log;
@@ -22,7 +24,7 @@ export interface LocalStoreParts {
 }
 
 /** Threads in files of one folder. `openStore` builds it. */
-export class LocalStore implements Store {
+export class LocalStore implements Store, Notes {
   readonly #parts: LocalStoreParts;
   #underWay = 0;
   #closed: Promise<void> | undefined;
@@ -83,6 +85,14 @@ export class LocalStore implements Store {
       }
     }
     if (failure !== undefined) throw failure;
+  }
+
+  note(name: string): Promise<string | null> {
+    return this.#whileOpen(async () => this.#parts.notes.read(name));
+  }
+
+  keepNote(name: string, text: string): Promise<void> {
+    return this.#whileOpen(() => this.#parts.notes.put(name, text));
   }
 
   /** Resolves if a file can be written now; rejects with `StoreError`, a sentence. */

@@ -28,8 +28,8 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the local store. In the data folder, `threads/` has a lowdb document for each thread, `index/` leads
- * from places and runs to them, `unsettled/` marks those with work left, `broken/` has the documents that
- * were set aside, `tmp/` what is being written. Takes no longer with more threads.
+ * from places and runs to them, `unsettled/` marks those with work left, `notes/` has what is
+ * remembered besides, `broken/` the documents that were set aside, `tmp/` what is being written. Takes no longer with more threads.
  * Rejects with `StoreLocked` if another process has the folder, and with `StoreError`.
  */
 export async function openStore(options: OpenStoreOptions): Promise<LocalStore> {
@@ -56,6 +56,7 @@ export async function openStore(options: OpenStoreOptions): Promise<LocalStore> 
     const documents = new Documents(await open("threads"), join(dataDir, "broken"), log);
     const refs = new Refs(await open("index"), documents);
     const marks = await open("unsettled");
+    const notes = await open("notes");
     const locks = new KeyedLock();
     const retention = new Retention({ documents, refs, locks, retentionMs, now });
     const release = async (): Promise<void> => {
@@ -67,7 +68,7 @@ export async function openStore(options: OpenStoreOptions): Promise<LocalStore> 
         unlock();
       }
     };
-    return new LocalStore({ documents, refs, marks, locks, retention, log, release });
+    return new LocalStore({ documents, refs, marks, notes, locks, retention, log, release });
   } catch (cause) {
     for (const folder of opened) await folder.close();
     unlock();

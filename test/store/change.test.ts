@@ -187,3 +187,13 @@ test("files and folders are for the owner alone", async () => {
   }
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
 });
+
+test("notes are kept beside the threads, and outlast the process", async () => {
+  const folder = await newFolder();
+  const store = await open(folder);
+  expect(await store.note("heard-until-slack")).toBeNull();
+  await store.keepNote("heard-until-slack", "2026-01-01T00:00:00Z");
+  await store.keepNote("heard-until-slack", "2026-01-02T00:00:00Z");
+  await store.close();
+  expect(await (await open(folder)).note("heard-until-slack")).toBe("2026-01-02T00:00:00Z");
+});

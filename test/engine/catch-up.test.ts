@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import type { PersonEvent } from "../../src/core/event.ts";
+import { createEngine } from "../../src/engine/engine.ts";
+import type { Missed, Notes } from "../../src/ports.ts";
+import { command, setUp } from "./set-up.ts";
+import { createStandInPlatform } from "./stand-in-platform.ts";
+
+const minute = 60_000;
+
+/** An engine whose platform `chat` has `missed` to tell; `notes` outlasts it. */
+function begin(made = setUp(), notes = new Map<string, string>()) {
+  const looks: Missed[] = [];
+  const state = { missed: [] as PersonEvent[], down: false };
+  const clock = made.clock;
+  const chat = {
+    ...createStandInPlatform("chat"),
+    missed: async (look: Missed) => {
+      looks.push(look);
+      if (state.down) throw new Error("chat does not answer");
+      return state.missed;
+    },
+  };
+  const kept: Notes = {
+    note: async (name) => notes.get(name) ?? null,
+    keepNote: async (name, text) => void notes.set(name, text),
+  };
+  const logged: string[] = [];
+  const say = (message: string): void => void logged.push(message);
+  const engine = createEngine({
+    store: made.store,
+    agentRuns: made.api,
+    transcripts: made.api,
+    factories: made.api,
+    platforms: [chat],
+    decide: made.small.decide,
+    clock,
+    log: { debug: say, info: say, warn: say, error: say },
+    runName: "bot",
+    pollIntervalMs: 2_000,
+    catchUp: { notes: kept, intervalMs: 5 * minute },
+  });
+  return { engine, looks, state, notes, clock, logged, store: made.store, again: () => begin(made, notes) };
+}
+
+test("the very first start asks for nothing, and the next asks since then, with an overlap", async () => {
+  const first = begin();
+  const firstAt = first.clock.now();
+  await first.engine.start();
+  await first.clock.advance(0);
+  expect(first.looks).toEqual([]);
+  await first.engine.stop();
+  await first.clock.advance(60 * minute);
+  const second = first.again();
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.looks).toHaveLength(1);
+  expect(Date.parse(second.looks[0]?.since ?? "")).toBe(firstAt - 5 * minute);
+  await second.engine.stop();
+});
+
+test("what was missed is taken in once, and the scopes it may come from are remembered", async () => {
+  const first = begin();
+  await first.engine.start();
+  await first.engine.accept(command("chat:C1:1", { id: "e1" }));
+  await first.clock.advance(0);
+  await first.engine.stop();
+  const second = first.again();
+  second.state.missed = [command("chat:C1:2", { id: "e2" })];
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.looks[0]?.scopes).toEqual(["chat:room"]);
+  expect(second.store.get("chat:C1:2").seen).toEqual(["e2"]);
+  await second.clock.advance(5 * minute);
+  expect(second.looks).toHaveLength(2);
+  expect(second.store.get("chat:C1:2").seen).toEqual(["e2"]);
+  await second.engine.stop();
+});
+
+test("a look that failed is tried again, from where the last good one ended, and said once", async () => {
+  const first = begin();
+  await first.engine.start();
+  await first.clock.advance(0);
+  first.state.down = true;
+  await first.clock.advance(60 * minute);
+  const tried = first.looks.length;
+  expect(tried).toBeGreaterThan(3);
+  expect(new Set(first.looks.map(({ since }) => since)).size).toBe(1);
+  expect(first.logged.filter((message) => message.includes("can't be looked for"))).toHaveLength(1);
+  first.state.down = false;
+  await first.clock.advance(10 * minute);
+  expect(first.logged.filter((message) => message.includes("can be looked for again"))).toHaveLength(1);
+  expect(new Set(first.looks.slice(tried).map(({ since }) => since)).size).toBeGreaterThan(1);
+  await first.engine.stop();
+});
+
+test("if what was missed can't be saved, it is looked for again", async () => {
+  const made = begin();
+  await made.engine.start();
+  await made.clock.advance(0);
+  made.state.missed = [command("chat:C1:9", { id: "e9" })];
+  made.store.broken = new Error("the disk is full");
+  await made.clock.advance(6 * minute);
+  made.store.broken = null;
+  await made.clock.advance(10 * minute);
+  expect(made.store.get("chat:C1:9").seen).toEqual(["e9"]);
+  await made.engine.stop();
+});
