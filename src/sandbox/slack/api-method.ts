@@ -30,8 +30,10 @@ export const numberParam = (params: Params, name: string, otherwise: number): nu
 
 /** The channel, or the error with which Slack hides or refuses it. */
 export function channelFor(params: Params, { workspace }: ApiContext): SlackChannel | { error: string } {
-  const channel = workspace.snapshot().channels.find(({ id }) => id === textParam(params, "channel"));
-  if (channel === undefined) return { error: "channel_not_found" };
+  const id = textParam(params, "channel");
+  const channel = workspace.channel(id);
+  // By its id alone: a name is none.
+  if (channel?.id !== id) return { error: "channel_not_found" };
   const member = channel.members.includes(workspace.botUser);
   // Slack does not say that a private channel is there.
   if (!member) return { error: channel.kind === "channel" ? "not_in_channel" : "channel_not_found" };

@@ -18,7 +18,7 @@ export function messageFields(
   const isReply = message.thread_ts !== undefined && message.thread_ts !== message.ts;
   return {
     type: "message",
-    team: workspace.snapshot().team.id,
+    team: workspace.team.id,
     ...plain,
     ...(subtype === undefined ? {} : { subtype }),
     ...(isReply && parent !== undefined ? { parent_user_id: parent.user } : {}),
@@ -33,7 +33,7 @@ const botFields = (workspace: Workspace): Payload => ({
   bot_profile: {
     id: workspace.botId,
     app_id: workspace.appId,
-    team_id: workspace.snapshot().team.id,
+    team_id: workspace.team.id,
     name: workspace.user(workspace.botUser)?.name ?? "agent",
     deleted: false,
   },
@@ -91,7 +91,7 @@ export function deletedEvent(workspace: Workspace, channel: SlackChannel, messag
 
 /** `now` in milliseconds since the epoch. */
 export function eventCallback(workspace: Workspace, event: Payload, now: number): Payload {
-  const team = workspace.snapshot().team.id;
+  const team = workspace.team.id;
   return {
     token: "sandbox-verification-token",
     team_id: team,

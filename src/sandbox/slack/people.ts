@@ -96,7 +96,7 @@ export function createPeople(options: PeopleOptions): People {
     async slash(act) {
       const channel = channelOf(act);
       const user = userOf(act);
-      const { team } = workspace.snapshot();
+      const { team } = workspace;
       const triggerId = `${Math.floor(now())}.${idOf()}`;
       const payload = {
         token: "sandbox-verification-token",
@@ -131,7 +131,7 @@ export function createPeople(options: PeopleOptions): People {
       const message = messageOf(channel, act.ts);
       const button = buttonsOf(message).filter(({ action_id }) => action_id === act.action)[act.button ?? 0];
       if (button === undefined) throw new Error(`message ${act.ts} has no button ${act.action}`);
-      const { team } = workspace.snapshot();
+      const { team } = workspace;
       const triggerId = `${Math.floor(now())}.${idOf()}`;
       const thread = message.thread_ts === undefined ? {} : { thread_ts: message.thread_ts };
       const payload = {

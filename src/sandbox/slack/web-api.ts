@@ -46,7 +46,7 @@ function carryOut(options: WebApiOptions, method: string, bearer: string, params
 }
 
 const authTest: Method = (_params, { workspace }) => {
-  const { team } = workspace.snapshot();
+  const { team } = workspace;
   return {
     ok: true,
     url: "https://sandbox.slack.com/",

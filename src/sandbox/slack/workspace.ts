@@ -71,6 +71,8 @@ export interface Workspace {
   readonly botUser: string;
   readonly botId: string;
   readonly appId: string;
+  readonly team: SlackSnapshot["team"];
+  /** A copy of everything: not to be asked for once a message. */
   snapshot(): SlackSnapshot;
   /** By id or by name. */
   channel(idOrName: string): SlackChannel | undefined;
@@ -113,6 +115,7 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number): Work
     botUser: state.users.find(({ bot }) => bot)?.id ?? "UBOT",
     botId: "B0SANDBOX",
     appId: "A0SANDBOX",
+    team: state.team,
     snapshot: () => structuredClone(state),
     channel,
     user: (idOrName) => state.users.find(({ id, name }) => id === idOrName || name === idOrName),
