@@ -5,7 +5,7 @@ import { dispatch, retry } from "./dispatch.ts";
 import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
 import type { FetchEffect } from "./effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf, runRef } from "./event.ts";
-import { isEnded, type Run, scopeKey } from "./run.ts";
+import { dispatchOf, isEnded, type Run, scopeKey } from "./run.ts";
 import type { RunRecord } from "./thread.ts";
 import { helpView, listView, noteView, problemView, statusView } from "./view.ts";
 
@@ -106,8 +106,12 @@ export function cancelRun(draft: Draft, event: PersonEvent, record: RunRecord): 
 export function retryRun(draft: Draft, event: PersonEvent, record: RunRecord): void {
   const retried = retry(draft, record, event);
   switch (retried) {
-    case "started":
+    case "started": {
+      const { places } = draft.thread;
+      const seen = event.place === null ? places.length === 0 : places.includes(event.place);
+      if (!seen) tell(draft, event, noteView("The run is started again, where it was asked for first."));
       return;
+    }
     case "already":
       return tell(draft, event, noteView("That run was already started again."));
     case "unfinished":
@@ -161,10 +165,24 @@ export function attachedRun(draft: Draft, effect: FetchEffect, run: Run | null):
   if (parsed?.ok && parsed.command.kind === "status")
     return tell(draft, asked, statusView({ ...record, run }));
   if (runOf(draft, record.dispatch) !== undefined) return;
+  if (isOurs(draft, run))
+    return tell(draft, asked, noteView(`The run \`${run.run_id}\` is followed where it was asked for.`));
   draft.thread.runs = [...draft.thread.runs, record];
   postCard(draft, record, asked.place ?? asked.scope);
   setLabels(draft, record);
   runChanged(draft, record, run);
+}
+
+/**
+ * One of our threads asked for the run and may not have heard yet that it was made: it must find its run free
+ * then. A run that is older than that has no thread any more if it comes this far.
+ */
+function isOurs(draft: Draft, run: Run): boolean {
+  const dispatch = dispatchOf(run);
+  if (dispatch === null) return false;
+  return (
+    runOf(draft, dispatch) !== undefined || draft.nowMs - Date.parse(run.created_at) < draft.rules.retryForMs
+  );
 }
 
 /** A record of a run that was not dispatched from here. */

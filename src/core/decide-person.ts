@@ -25,8 +25,10 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       return thread === null ? "again" : "ours";
     case "reply": {
       if (/^\s*!aside\b/i.test(event.text)) return "not-ours";
+      // A thread begun here now would take the place away from the one whose card stands above.
+      if (thread === null && event.underOurs) return "again";
       if (event.mention) return "ours";
-      if (thread === null) return event.underOurs ? "again" : "not-ours";
+      if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
       const first = thread.runs[0] ?? thread.waiting[0];

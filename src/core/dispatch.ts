@@ -132,7 +132,9 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
     return "unfinished";
   }
   const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };
-  const place = event.place ?? draft.thread.places[0];
+  // Asked for from elsewhere, it still belongs where the thread is: the other place has a thread of its own.
+  const { places } = draft.thread;
+  const place = event.place !== null && places.includes(event.place) ? event.place : places[0];
   begin(
     draft,
     {

@@ -60,3 +60,7 @@ export const isEnded = (state: string): boolean => ended.has(state);
 
 /** The line that names a dispatch or a follow-up inside a text that the agent reads. */
 export const referenceLine = (id: string): string => `Reference: agent-runs-bot ${id}`;
+
+/** The dispatch of ours that made the run; null: it was started elsewhere. */
+export const dispatchOf = (run: Pick<Run, "metadata" | "prompt">): string | null =>
+  run.metadata?.[dispatchKey] ?? /^Reference: agent-runs-bot (\S+)$/m.exec(run.prompt)?.[1] ?? null;
