@@ -81,6 +81,10 @@ const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
 /**
  * Takes in what the API says of a run. An older word than the last is passed over. An end or a BLOCKED is
  * told if it wasn't, or if a follow-up was taken since and the run has moved on.
+ *
+ * What is heard after a follow-up was taken may still be older than it: lists lag, and so do answers under way.
+ * So an end that is heard then is told, and the run stays open until the engine, which waits a while with that,
+ * shows the same end once more.
  */
 export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
   if (record.run !== null && Date.parse(run.updated_at) < Date.parse(record.run.updated_at)) return;
@@ -93,20 +97,24 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
   };
   const ended = isEnded(run.state);
   if (!ended && run.state !== "BLOCKED") {
-    updateRun(draft, record.dispatch, { ...common, told: null, reopened: false, open: true });
+    updateRun(draft, record.dispatch, { ...common, told: null, open: true });
     return;
   }
   const { told } = record;
-  const moved = told !== null && record.reopened && Date.parse(run.updated_at) > Date.parse(told.updatedAt);
-  if (told !== null && told.state === run.state && !moved) {
-    updateRun(draft, record.dispatch, common);
-    return;
+  const mayGoOn = record.reopened || (told !== null && isEnded(told.state) && record.open);
+  if (told !== null && told.state === run.state) {
+    const later = Date.parse(run.updated_at) > Date.parse(told.updatedAt);
+    if (!later || !mayGoOn) {
+      const isOver = !later && mayGoOn && !isSteered(draft, record.dispatch);
+      updateRun(draft, record.dispatch, { ...common, ...(isOver ? { reopened: false, open: !ended } : {}) });
+      return;
+    }
   }
   updateRun(draft, record.dispatch, {
     ...common,
     told: { state: run.state, updatedAt: run.updated_at },
-    reopened: false,
-    open: !ended,
+    reopened: !ended && record.reopened,
+    open: !ended || mayGoOn,
     cancelling: ended ? false : record.cancelling,
   });
   // An attached run can have ended before its card gave it a place.
@@ -120,6 +128,10 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
     ...(card === undefined ? {} : { after: card.id }),
   });
 }
+
+/** A follow-up is on its way to the run. */
+const isSteered = (draft: Draft, dispatch: string): boolean =>
+  draft.thread.effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
 
 /** Tells the end in each place. `answer` as in `endView`. */
 export function tellEnd(

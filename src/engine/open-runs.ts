@@ -1,5 +1,5 @@
 import type { Ref } from "../core/event.ts";
-import type { Run } from "../core/run.ts";
+import { isEnded, type Run } from "../core/run.ts";
 import type { RunRecord, Thread } from "../core/thread.ts";
 
 /** An unfinished run, and how the poller stands with it. Times are milliseconds by our clock. */
@@ -21,8 +21,12 @@ export interface OpenRun {
   shownAt: number;
   /** How long it may stay unshown before it is looked for. */
   quietMs: number;
-  /** When it last changed, as far as we know. */
+  /** When it last changed, or took a follow-up, as far as we know. */
   changedAt: number;
+  /** It has ended or taken a follow-up, and what it was last heard to be may not be its last word. */
+  settling: boolean;
+  /** A follow-up is on its way to it. */
+  steered: boolean;
   /** Sweeps by its name don't show it, so it is fetched singly. */
   unlisted: boolean;
   /** When it may be fetched singly again. */
@@ -33,6 +37,13 @@ export interface OpenRun {
 
 /** What tells one word of the API on a run from the next. */
 export const keyOf = (run: Pick<Run, "updated_at" | "state">): string => `${run.updated_at} ${run.state}`;
+
+/** Of an open record. */
+const isSettling = ({ reopened, run }: RunRecord): boolean =>
+  reopened || (run !== null && isEnded(run.state));
+
+const isSteered = ({ dispatch }: RunRecord, { effects }: Thread): boolean =>
+  effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
 
 const handedOf = (run: RunRecord["run"]): OpenRun["handed"] =>
   run === null ? null : { key: keyOf(run), updatedAt: Date.parse(run.updated_at) };
@@ -66,6 +77,8 @@ export function createOpenRuns(now: () => number, firstQuietMs: number): OpenRun
       shownAt: now(),
       quietMs: firstQuietMs,
       changedAt: now(),
+      settling: isSettling(record),
+      steered: isSteered(record, thread),
       unlisted: false,
       fetchAt: now(),
       missing: null,
@@ -87,6 +100,11 @@ export function createOpenRuns(now: () => number, firstQuietMs: number): OpenRun
           continue;
         }
         known.name = record.name;
+        const settling = isSettling(record);
+        const steered = isSteered(record, thread);
+        if (known.steered || (settling && !known.settling)) known.changedAt = now();
+        known.settling = settling;
+        known.steered = steered;
         if (record.run !== null && (known.last === null || keyOf(known.last) !== keyOf(record.run))) {
           known.last = record.run;
           known.handed = handedOf(record.run);

@@ -13,6 +13,8 @@ export type ShowRun = (run: Run, how: "changes" | "everything" | "single") => Pr
 
 /** How long a run may stay unshown: at first, once sweeps have shown it, and at most. */
 export const quiet = { firstMs: 30_000, shownMs: 5 * 60_000, mostMs: 60 * 60_000 };
+/** What comes of a follow-up shows within this time, also in lists that lag. */
+const confirmMs = 90_000;
 const handFirstMs = 1_000;
 const handMostMs = 5 * 60_000;
 
@@ -30,14 +32,20 @@ export function createShowRun(options: {
 
   function isNews(known: OpenRun, run: Run, how: Parameters<ShowRun>[1]): boolean {
     if (known.handed === null) return true;
-    // A thread that missed an end, for whatever reason, hears of it again where that is seldom.
-    if (known.handed.key === keyOf(run)) return how !== "changes" && isEnded(run.state);
+    if (known.handed.key === keyOf(run)) {
+      if (!isEnded(run.state) && run.state !== "BLOCKED") return false;
+      // Something may still come of a follow-up; that nothing did is news once it had the time to show.
+      if (known.settling) return clock.now() - known.changedAt >= confirmMs;
+      // A thread that missed an end, for whatever reason, hears of it again where that is seldom.
+      return how !== "changes";
+    }
     // A replica of the service may be behind; only what is not older counts.
     return !(Date.parse(run.updated_at) < known.handed.updatedAt);
   }
 
   /** A run that only the rarer look shows as changed will be looked for soon again, another ever later. */
-  function quietAfter(known: OpenRun, how: Parameters<ShowRun>[1], changed: boolean): number {
+  function quietAfter(known: OpenRun, run: Run, how: Parameters<ShowRun>[1], changed: boolean): number {
+    if (changed && isEnded(run.state)) return confirmMs;
     if (how === "changes") return quiet.shownMs;
     return changed ? quiet.firstMs : Math.min(known.quietMs * 2, quiet.mostMs);
   }
@@ -47,7 +55,7 @@ export function createShowRun(options: {
     if (known === undefined) return "unknown";
     const changed = isNews(known, run, how);
     known.shownAt = clock.now();
-    known.quietMs = quietAfter(known, how, changed);
+    known.quietMs = quietAfter(known, run, how, changed);
     if (how === "changes") known.unlisted = false;
     known.missing = null;
     if (!changed) return "same";

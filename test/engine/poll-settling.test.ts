@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { createDecide } from "../../src/core/decide.ts";
+import { isSettled } from "../../src/core/thread.ts";
+import { createEngine } from "../../src/engine/engine.ts";
+import { mention, place, reply, rules } from "../core/story.ts";
+import { createHandClock } from "./hand-clock.ts";
+import { createMemoryStore } from "./memory-store.ts";
+import { StandInApi } from "./stand-in-api.ts";
+import { createStandInPlatform } from "./stand-in-platform.ts";
+
+/** A dispatch that has ended or blocked, under the real core. */
+async function started(state: string) {
+  const clock = createHandClock();
+  const store = createMemoryStore();
+  const api = new StandInApi(clock);
+  const slack = createStandInPlatform("slack");
+  const engine = createEngine({
+    store,
+    agentRuns: api,
+    transcripts: api,
+    factories: api,
+    platforms: [slack],
+    decide: createDecide(rules),
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    runName: rules.runName,
+    pollIntervalMs: 2_000,
+  });
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2_000);
+  api.turn("run-1", state);
+  await clock.advance(5_000);
+  const told = () => slack.tries.filter(({ effect }) => effect.kind === "reply").length;
+  return { clock, store, api, slack, engine, told };
+}
+
+test("a run of which nothing shows after a follow-up is let go after a while, and told no second time", async () => {
+  const { clock, store, engine, told } = await started("SUCCEEDED");
+  expect(isSettled(store.get(place))).toBe(true);
+  await engine.accept(reply("one more thing"));
+  await clock.advance(60_000);
+  expect(isSettled(store.get(place))).toBe(false);
+  await clock.advance(10 * 60_000);
+  expect(isSettled(store.get(place))).toBe(true);
+  expect(told()).toBe(1);
+});
+
+test("a run that goes on late after a follow-up is told of again", async () => {
+  const { clock, store, engine, api, told } = await started("SUCCEEDED");
+  await engine.accept(reply("one more thing"));
+  await clock.advance(60_000);
+  api.turn("run-1", "INPROGRESS");
+  await clock.advance(60_000);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(10 * 60_000);
+  expect(told()).toBe(2);
+  expect(isSettled(store.get(place))).toBe(true);
+});
+
+test("a BLOCKED that was heard before the follow-up's outcome was saved is told all the same", async () => {
+  const { clock, api, engine, told } = await started("BLOCKED");
+  expect(told()).toBe(1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  api.afterwards = (call) => {
+    if (call !== "followUp") return;
+    api.turn("run-1", "BLOCKED");
+    return promise;
+  };
+  await engine.accept(reply("go on"));
+  await clock.advance(30_000);
+  resolve();
+  await clock.advance(20 * 60_000);
+  expect(told()).toBe(2);
+});
