@@ -29,7 +29,7 @@ test("a run that was made unseen is found by its metadata and not made again", a
   await dispatch(made);
   expect(made.api.count("create")).toBe(1);
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
-  expect(made.api.queries[0]).toMatchObject({ name: "bot", created_after: "2025-12-31T23:55:00.000Z" });
+  expect(made.api.queries[0]).toMatchObject({ name: "bot", created_after: "2025-12-30T23:00:00.000Z" });
 });
 
 test("a run whose metadata the service dropped is found by the reference line in its prompt", async () => {
