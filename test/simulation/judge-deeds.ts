@@ -52,7 +52,9 @@ function checkIgnored(outside: Outside, deed: Deed): void {
       other.acked === "saved" &&
       other.ackedAt !== null &&
       deed.triedAt !== null &&
-      other.ackedAt < deed.triedAt,
+      other.ackedAt < deed.triedAt &&
+      // What was said before the run was asked for is no answer to it.
+      other.event.at < event.at,
   );
   if (asked) outside.wrong("no silence", `${event.id} was ignored although a run was asked for there before`);
 }
@@ -91,6 +93,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
         (platformOf(outside, deed).reactions.get(event.message)?.size ?? 0) > 0;
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
+      if (intent === "say" && !wasAskedFor(outside, deed)) return;
       return wrong("no silence", `${event.id} was taken in, and nothing came of it`);
     }
     case "nothing":
@@ -103,6 +106,18 @@ function checkEffect(outside: Outside, deed: Deed): void {
 /** A run that is asked for again is not named after whoever did. */
 const retried = ({ runsOf, posted }: Outside): boolean =>
   [...runsOf.keys(), ...posted.map(({ effect }) => effect)].some((name) => name.includes("#retry-"));
+
+/** A run was asked for in the deed's place before: what is said there then is said to the agent. */
+const wasAskedFor = (outside: Outside, { event, ackedAt }: Deed): boolean =>
+  outside.deeds.some(
+    (other) =>
+      other.permitted &&
+      (other.intent === "dispatch" || other.verb === "attach") &&
+      outside.posted.some(({ dispatch, place }) => dispatch === other.event.id && place === event.place) &&
+      other.ackedAt !== null &&
+      ackedAt !== null &&
+      other.ackedAt < ackedAt,
+  );
 
 /** That there is no run to pass anything on to is said once in a place. */
 const saidOnce = ({ posted }: Outside, { event }: Deed): boolean =>

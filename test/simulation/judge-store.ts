@@ -18,7 +18,7 @@ export function checkStore(outside: Outside): void {
       const seen = new Set<string>();
       for (const { effect, kind } of done) {
         // A command that was handed over is answered by the thread that has the run.
-        if (seen.has(effect) || kind === "tell") continue;
+        if (seen.has(effect) || kind === "tell" || kind === "react") continue;
         seen.add(effect);
         const number = Number(effect.slice(effect.lastIndexOf("/") + 1));
         if (number < last) wrong("a place's effects happen in order", `${effect} came after number ${last}`);
