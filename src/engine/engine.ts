@@ -141,7 +141,7 @@ export function createEngine(options: EngineOptions): Engine {
       timers,
       limitMs: limits.effectMs,
     }),
-    saveOutcome: createSaveOutcome({ save, timers, clock, log }),
+    saveOutcome: createSaveOutcome({ save, store, timers, clock, log }),
     perSystem: limits.perSystem,
     timers,
     clock,

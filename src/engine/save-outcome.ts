@@ -1,7 +1,8 @@
 import type { Effect, Outcome } from "../core/effect.ts";
 import type { OutcomeEvent, Ref } from "../core/event.ts";
-import type { Clock, Log } from "../ports.ts";
+import type { Clock, Log, Store } from "../ports.ts";
 import { backoffMs } from "./backoff.ts";
+import { takenFault } from "./claim.ts";
 import { reasonOf } from "./reason.ts";
 import type { Save } from "./save.ts";
 import type { Timers } from "./timers.ts";
@@ -18,18 +19,19 @@ const mostMs = 30_000;
 
 /**
  * Saves what came of an effect, as often as it takes: what was done must not be done again only because a
- * disk was full. Never rejects.
+ * disk was full. What no thread but another can have is saved as refused. Never rejects.
  */
 export function createSaveOutcome(options: {
   readonly save: Save;
+  readonly store: Store;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
 }): SaveOutcome {
-  const { save, timers, clock, log } = options;
+  const { save, store, timers, clock, log } = options;
   return async (thread, effect, outcome) => {
     const random = clock.random();
-    const event: OutcomeEvent = { kind: "outcome", thread, effect: effect.id, outcome, random };
+    let event: OutcomeEvent = { kind: "outcome", thread, effect: effect.id, outcome, random };
     for (let failures = 0; ; ) {
       try {
         const saved = await save(event);
@@ -44,6 +46,8 @@ export function createSaveOutcome(options: {
             reason: reasonOf(error),
           });
         }
+        const fault = await takenFault(store, thread, event.outcome);
+        if (fault !== null) event = { ...event, outcome: { ok: false, fault } };
       }
       await timers.sleep(backoffMs(failures, firstMs, mostMs, clock.random()));
       if (timers.closed()) return "closed";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { create, reply, setUp } from "./set-up.ts";
+import { newRecord, newThread } from "./small-decide.ts";
 import { success } from "./stand-in-platform.ts";
 
 test("an outcome that can't be saved is saved later, and the effect is not performed again", async () => {
@@ -40,4 +41,25 @@ test("a run whose creation could not be saved before a restart is found, not mad
   await clock.advance(0);
   expect(api.count("create")).toBe(1);
   expect(store.get("chat:a").runs[0]?.runId).toBe("run-1");
+});
+
+test("what another thread has by now is saved as refused, and holds up nothing for ever", async () => {
+  const { engine, ask, clock, api, store } = setUp();
+  await engine.start();
+  store.put(newThread("chat:theirs", { runs: [newRecord("d0", { runId: "run-1", open: false })] }));
+  const change = store.change.bind(store);
+  // As a store does in which a run leads to one thread only.
+  store.change = (ref, fn) =>
+    change(ref, (thread) => {
+      const changed = fn(thread);
+      const claims = changed.thread?.runs.some(({ runId }) => runId === "run-1") ?? false;
+      if (claims && changed.thread?.id === "chat:a") throw new Error("the run has a thread");
+      return changed;
+    });
+  await ask("chat:a", create("d1"), create("d2"));
+  await clock.advance(60_000);
+  expect(store.get("chat:a").effects).toEqual([]);
+  expect(store.get("chat:a").said).toHaveLength(1);
+  expect(store.get("chat:a").runs.map(({ runId }) => runId)).toEqual([null, "run-2"]);
+  expect(api.count("create")).toBe(2);
 });
