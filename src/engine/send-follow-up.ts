@@ -11,6 +11,9 @@ const arrivalUnsure: Fault = {
   reason: "The run has no conversation yet that would show whether the message arrived.",
 };
 
+/** An ended run that took the message shows it within so many tries, which are some 20 seconds. */
+const mostUnsureTries = 5;
+
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
 export async function sendFollowUp(
   api: Api,
@@ -22,7 +25,7 @@ export async function sendFollowUp(
   if (runId === null) return failed(noRun);
   if (attempt.uncertain) {
     try {
-      const arrived = await hasArrived(api, runId, effect.id);
+      const arrived = await hasArrived(api, runId, effect);
       if (arrived === "yes") return { ok: true, kind: "follow-up" };
       if (arrived === "unsure") return failed(arrivalUnsure);
     } catch (error) {
@@ -33,13 +36,18 @@ export async function sendFollowUp(
   return { ok: true, kind: "follow-up" };
 }
 
-async function hasArrived(api: Api, runId: string, effectId: string): Promise<"yes" | "no" | "unsure"> {
+async function hasArrived(
+  api: Api,
+  runId: string,
+  { id, tries }: FollowUpEffect,
+): Promise<"yes" | "no" | "unsure"> {
   const messages = await api.transcripts.messages(runId);
   if (messages !== null) {
-    const arrived = messages.some(({ role, text }) => role === "user" && hasReference(text, effectId));
+    const arrived = messages.some(({ role, text }) => role === "user" && hasReference(text, id));
     return arrived ? "yes" : "no";
   }
   // A run that has hardly begun has no conversation yet, though the message may already wait for it.
   const { state } = await api.agentRuns.fetch(runId);
-  return isEnded(state) || state === "BLOCKED" ? "no" : "unsure";
+  // One that ended before it began may have the message and be about to go on.
+  return (isEnded(state) && tries >= mostUnsureTries) || state === "BLOCKED" ? "no" : "unsure";
 }
