@@ -51,7 +51,13 @@ export function createDecide(rules: Rules): Decide {
 function change(thread: Thread, rules: Rules, now: number, by: (draft: Draft) => void): Decision {
   const draft = draftOf(thread, rules, now);
   by(draft);
-  const same =
-    JSON.stringify({ ...draft.thread, changedAt: "" }) === JSON.stringify({ ...thread, changedAt: "" });
+  const same = isSame(draft.thread, thread);
   return { kind: "keep", thread: same ? thread : draft.thread };
 }
+
+/** But for when it was changed. Most fields are the very same, and need not be looked into. */
+const isSame = (one: Thread, other: Thread): boolean =>
+  Object.entries(one).every(([field, value]) => {
+    const before: unknown = Reflect.get(other, field);
+    return field === "changedAt" || value === before || JSON.stringify(value) === JSON.stringify(before);
+  });
