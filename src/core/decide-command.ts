@@ -6,7 +6,7 @@ import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./
 import type { FetchEffect } from "./effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf, runRef } from "./event.ts";
 import { dispatchOf, isEnded, type Run, scopeKey } from "./run.ts";
-import type { RunRecord } from "./thread.ts";
+import { currentRun, type RunRecord } from "./thread.ts";
 import { helpView, listView, noteView, problemView, statusView } from "./view.ts";
 
 /** Most runs that `list` shows. */
@@ -50,8 +50,9 @@ type AboutRun = Extract<Command, { kind: "attach" | "status" | "cancel" | "retry
  */
 function aboutRun(draft: Draft, event: CommandEvent | ReplyEvent, command: AboutRun): void {
   if (command.run === null) {
-    const latest = draft.thread.runs.at(-1);
-    if (latest !== undefined) return aboutRecord(draft, event, command, latest);
+    // Only what failed to start can be what somebody wants started again although another run is at work.
+    const meant = command.kind === "retry" ? draft.thread.runs.at(-1) : currentRun(draft.thread);
+    if (meant !== undefined) return aboutRecord(draft, event, command, meant);
     if (event.place === null) add(draft, event.id, { kind: "list", asked: asCommand(event, command) });
     else tell(draft, event, noteView("No run was asked for here yet. Start one: `run <prompt>`."));
     return;
@@ -124,7 +125,7 @@ export function retryRun(draft: Draft, event: PersonEvent, record: RunRecord): v
       return tell(
         draft,
         event,
-        noteView("That run was not started here, so it can't be started again here."),
+        noteView("That run was not started here, or long ago, so it can't be started again from here."),
       );
     default:
       return retried satisfies never;
@@ -165,11 +166,14 @@ export function attachedRun(draft: Draft, effect: FetchEffect, run: Run | null):
   if (parsed?.ok && parsed.command.kind === "status")
     return tell(draft, asked, statusView({ ...record, run }));
   if (runOf(draft, record.dispatch) !== undefined) return;
+  if (draft.thread.runs.some(({ runId }) => runId === run.run_id)) {
+    return tell(draft, asked, noteView(`The run \`${run.run_id}\` is already followed in a thread here.`));
+  }
   if (isOurs(draft, run))
     return tell(draft, asked, noteView(`The run \`${run.run_id}\` is followed where it was asked for.`));
   draft.thread.runs = [...draft.thread.runs, record];
   postCard(draft, record, asked.place ?? asked.scope);
-  setLabels(draft, record);
+  setLabels(draft);
   runChanged(draft, record, run);
 }
 
@@ -196,6 +200,7 @@ function recordOf(draft: Draft, asked: PersonEvent, run: Run): RunRecord {
     asked: run.title,
     subject: null,
     request: null,
+    ...("answerVia" in asked && asked.answerVia !== undefined ? { answerVia: asked.answerVia } : {}),
     since: draft.now,
     askedAt: asked.place === null ? null : asked.at,
     open: true,

@@ -2,7 +2,7 @@
 
 import { attachedRun, listed, notTaken } from "./decide-command.ts";
 import { permissionKnown, permissionUnknown } from "./decide-person.ts";
-import { followUpLost, runCreated, runNotStarted, tellEnd } from "./decide-run.ts";
+import { followUpLost, notFollowed, runCreated, runNotStarted, tellEnd } from "./decide-run.ts";
 import { addContext } from "./dispatch.ts";
 import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import type { Done, Effect, Fault, Outcome } from "./effect.ts";
@@ -11,6 +11,7 @@ import { givenUpView, noteView } from "./view.ts";
 
 /** Longest wait between two tries. */
 const longestWaitMs = 5 * 60_000;
+const fewestTries = 10;
 /** Reading is a courtesy to what follows it: after so many tries that goes on without. */
 const mostReadTries = 4;
 
@@ -30,6 +31,8 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
   if (effect.kind === "answer" || effect.kind === "read") return effect.tries + 1 < mostReadTries;
   if (fault.limited === true) return true;
+  // However long the bot was down, a hiccup at its return is none of the effect's failures.
+  if (effect.tries + 1 < fewestTries) return true;
   return draft.nowMs - Date.parse(effect.since) < draft.rules.retryForMs;
 }
 
@@ -79,7 +82,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       if (effect.kind === "fetch") attachedRun(draft, effect, outcome.run);
       return;
     case "answer":
-      if (effect.kind === "answer") tellEnd(draft, effect.dispatch, effect.run, outcome.text);
+      if (effect.kind === "answer") tellEnd(draft, effect, outcome.text);
       return;
     case "list":
       if (effect.kind === "list") listed(draft, effect.asked, outcome.runs);
@@ -150,7 +153,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       fail(effect.asked, "The runs could not be listed");
       return;
     case "answer":
-      tellEnd(draft, effect.dispatch, effect.run, undefined);
+      tellEnd(draft, effect, undefined);
       return;
     case "card": {
       const record = runOf(draft, effect.dispatch);
@@ -158,8 +161,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       const placed = draft.thread.places.includes(effect.at);
       // Without a card the run would have no place to be told in: none is made.
       if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
-      else if (!placed && record.request === null)
-        updateRun(draft, effect.dispatch, { failed: reason, open: false });
+      else if (!placed && record.request === null) notFollowed(draft, record, reason);
       return;
     }
     case "read":

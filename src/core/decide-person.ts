@@ -6,7 +6,8 @@ import { add, type Draft, once, replaceEffect, runOf, see, tell } from "./draft.
 import type { ButtonEvent, LabelEvent, Permission, Person, PersonEvent, ReplyEvent } from "./event.ts";
 import { labelDefaults, type Rules, verdict } from "./policy.ts";
 import { followUpOf } from "./prompt.ts";
-import type { RunRecord, Thread } from "./thread.ts";
+import { isEnded } from "./run.ts";
+import { currentRun, type RunRecord, type Thread } from "./thread.ts";
 import { noteView, notPassedOnView, problemView, refusedView } from "./view.ts";
 
 export type Concern = "ours" | "not-ours" | "again";
@@ -131,16 +132,22 @@ function apply(draft: Draft, event: PersonEvent): void {
   }
 }
 
-/** Told privately each time; where it can't be private, once, so that nobody can make us talk all day. */
+/**
+ * Told privately each time; where it can't be private, once, so that nobody can make us talk all day. A plain
+ * reply asked for nothing: it is marked, and why is said once a place.
+ */
 function refuse(draft: Draft, event: PersonEvent, reason: string): void {
-  const said = event.kind === "reply" && !event.mention;
+  if (event.kind === "reply" && !event.mention) {
+    add(draft, event.id, { kind: "react", at: event.place, message: event.message, reaction: "refused" });
+    if (once(draft, "refused replies")) tell(draft, event, notPassedOnView(reason));
+    return;
+  }
   const secret = "answerVia" in event && event.answerVia !== undefined;
-  if (!secret && !once(draft, `refused ${event.by.id}`)) return;
-  tell(draft, event, said ? notPassedOnView(reason) : refusedView(reason));
+  if (secret || once(draft, `refused ${event.by.id}`)) tell(draft, event, refusedView(reason));
 }
 
 function applyReply(draft: Draft, event: ReplyEvent): void {
-  const latest = draft.thread.runs.at(-1);
+  const latest = currentRun(draft.thread);
   if (event.mention) {
     const parsed = parseMention(event.text);
     if (parsed !== null) {
@@ -152,7 +159,8 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
       return applyCommand(draft, event, { kind: "run", prompt: event.text.trim(), flags: {} });
     }
   }
-  if (latest === undefined) return;
+  // It may have been muted while the event waited.
+  if (latest === undefined || (draft.thread.muted && !event.mention)) return;
   if (latest.failed !== null) {
     if (once(draft, `no run ${latest.dispatch}`)) {
       tell(
@@ -194,7 +202,9 @@ function applyButton(draft: Draft, event: ButtonEvent): void {
 }
 
 function applyLabel(draft: Draft, event: LabelEvent): void {
-  if (draft.thread.runs.some((record) => record.open)) {
+  const atWork = ({ open, run, reopened }: RunRecord): boolean =>
+    open && (run === null || !isEnded(run.state) || reopened);
+  if (draft.thread.runs.some(atWork)) {
     return tell(
       draft,
       event,

@@ -1,6 +1,6 @@
 /** What a run's change means: its record, its cards, and the telling of its end. */
 import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
-import type { FollowUpEffect } from "./effect.ts";
+import type { AnswerEffect, FollowUpEffect } from "./effect.ts";
 import { isEnded, type Run } from "./run.ts";
 import type { RunRecord } from "./thread.ts";
 import { endView, givenUpView, notStartedView } from "./view.ts";
@@ -58,6 +58,19 @@ export function runNotStarted(
   }
 }
 
+/** An attached run whose card can't stand anywhere is not followed; whoever attached it is told. */
+export function notFollowed(draft: Draft, record: RunRecord, reason: string): void {
+  drop(draft, (effect) => effect.kind === "answer" && effect.dispatch === record.dispatch);
+  updateRun(draft, record.dispatch, { failed: reason, open: false });
+  add(draft, record.dispatch, {
+    kind: "tell",
+    at: draft.thread.scope,
+    person: record.by,
+    view: givenUpView("The run can't be followed here", reason, undefined),
+    ...(record.answerVia === undefined ? {} : { answerVia: record.answerVia }),
+  });
+}
+
 export function followUpLost(
   draft: Draft,
   effect: FollowUpEffect,
@@ -110,12 +123,14 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
       return;
     }
   }
+  const again = told !== null && told.state === run.state && !record.reopened;
   updateRun(draft, record.dispatch, {
     ...common,
-    told: { state: run.state, updatedAt: run.updated_at },
+    told: { ...(again ? told : {}), state: run.state, updatedAt: run.updated_at },
     reopened: !ended && record.reopened,
     open: !ended || mayGoOn,
-    cancelling: ended ? false : record.cancelling,
+    // A run that asks something was not cancelled, and may be told to stop once more.
+    cancelling: false,
   });
   // An attached run can have ended before its card gave it a place.
   const card = draft.thread.effects.find(
@@ -125,6 +140,7 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
     kind: "answer",
     dispatch: record.dispatch,
     run: known,
+    ...(again ? { again } : {}),
     ...(card === undefined ? {} : { after: card.id }),
   });
 }
@@ -133,15 +149,27 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
 const isSteered = (draft: Draft, dispatch: string): boolean =>
   draft.thread.effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
 
+/** Tells apart what two answers say, in a few letters (FNV-1a). */
+function gistOf(answer: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < answer.length; index += 1) {
+    hash = Math.imul(hash ^ answer.charCodeAt(index), 0x01000193) >>> 0;
+  }
+  return `${answer.length}-${hash.toString(16)}`;
+}
+
 /** Tells the end in each place. `answer` as in `endView`. */
 export function tellEnd(
   draft: Draft,
-  dispatch: string,
-  run: Omit<Run, "prompt">,
+  { dispatch, run, again }: AnswerEffect,
   answer: string | null | undefined,
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
+  const gist = gistOf(answer ?? "");
+  // No follow-up came between: the run was only touched, and the same end is not told twice.
+  if (again && record.told?.gist === gist) return;
+  if (record.told !== null) updateRun(draft, dispatch, { told: { ...record.told, gist } });
   const view = endView(record, run, answer);
   for (const place of placesOf(draft, record)) add(draft, dispatch, { kind: "reply", at: place, view });
 }

@@ -78,7 +78,7 @@ const messageOf = (event: PersonEvent): { except?: string } =>
 /** Adds the record and what makes it a run. Without a place the card comes first, and gives it one. */
 function begin(draft: Draft, record: RunRecord, context: { until: string; except?: string } | null): void {
   if (record.request === null) return;
-  draft.thread.runs = [...draft.thread.runs, record];
+  draft.thread.runs = [...draft.thread.runs.map(slim), record];
   const place = Object.keys(record.cards)[0];
   let after: string | undefined;
   if (place === undefined) after = postCard(draft, record, draft.thread.scope);
@@ -87,7 +87,7 @@ function begin(draft: Draft, record: RunRecord, context: { until: string; except
     if (context !== null) {
       after = add(draft, record.dispatch, { kind: "read", at: place, dispatch: record.dispatch, ...context });
     }
-    setLabels(draft, record);
+    setLabels(draft);
   }
   const prompt = withReference(record.request.prompt, record.dispatch);
   add(draft, record.dispatch, {
@@ -98,6 +98,17 @@ function begin(draft: Draft, record: RunRecord, context: { until: string; except
     ...(after === undefined ? {} : { after }),
   });
 }
+
+/** What an ended run was asked with has been sent; a thread of many runs would carry it along for ever. */
+function slim(record: RunRecord, index: number, all: readonly RunRecord[]): RunRecord {
+  if (record.open || record.subject === null) return dropOld(record, all.length - index);
+  return dropOld({ ...record, subject: null }, all.length - index);
+}
+
+/** Only the latest few can be started again. */
+const keptRequests = 5;
+const dropOld = (record: RunRecord, fromEnd: number): RunRecord =>
+  record.open || fromEnd < keptRequests ? record : { ...record, request: null, words: "" };
 
 /** Puts what was read of the place into the request, before it is sent. */
 export function addContext(
@@ -128,9 +139,11 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
   const [first, count] = record.dispatch.split("#retry-");
   const again = `${first}#retry-${Number(count ?? 0) + 1}`;
   if (runOf(draft, again) !== undefined) return "already";
-  if (record.failed === null && (record.run === null || !isEnded(record.run.state) || record.reopened)) {
-    return "unfinished";
-  }
+  const steered = draft.thread.effects.some(
+    (effect) => effect.kind === "follow-up" && effect.dispatch === record.dispatch,
+  );
+  const unfinished = record.run === null || !isEnded(record.run.state) || record.reopened || steered;
+  if (record.failed === null && unfinished) return "unfinished";
   const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };
   // Asked for from elsewhere, it still belongs where the thread is: the other place has a thread of its own.
   const { places } = draft.thread;

@@ -3,7 +3,7 @@ import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngi
 import { type PersonEvent, type Place, platformOf, refOf, type Scope } from "./event.ts";
 import type { Rules } from "./policy.ts";
 import { isEnded } from "./run.ts";
-import type { RunRecord, Thread } from "./thread.ts";
+import { currentRun, type RunRecord, type Thread } from "./thread.ts";
 import { cardView, type View } from "./view.ts";
 
 export interface Draft {
@@ -128,8 +128,7 @@ export function updateRun(draft: Draft, dispatch: string, changes: Partial<RunRe
   draft.thread.runs = draft.thread.runs.map((record) => (record === before ? after : record));
   const view = cardView(after);
   if (JSON.stringify(view) !== JSON.stringify(cardView(before))) refreshCards(draft, after, view);
-  const label = labelOf(after);
-  if (label !== labelOf(before)) setLabels(draft, after, label);
+  if (labelOf(after) !== labelOf(before)) setLabels(draft);
 }
 
 /** Of several pending edits of one card only the last is sent (promise 7). */
@@ -162,9 +161,11 @@ export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): st
   });
 }
 
-/** The places tell the state of the latest run only. */
-export function setLabels(draft: Draft, record: RunRecord, label: StateLabel = labelOf(record)): void {
-  if (draft.thread.runs.at(-1)?.dispatch !== record.dispatch) return;
+/** The places tell the state of the run that is current, and of no other. */
+export function setLabels(draft: Draft): void {
+  const record = currentRun(draft.thread);
+  if (record === undefined) return;
+  const label = labelOf(record);
   for (const place of draft.thread.places) {
     if (!labelled.has(platformOf(place))) continue;
     const pending = draft.thread.effects.find((effect) => effect.kind === "label" && effect.at === place);

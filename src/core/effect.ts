@@ -55,6 +55,8 @@ export interface FetchEffect extends Pending {
 export interface AnswerEffect extends Pending {
   readonly kind: "answer";
   readonly dispatch: string;
+  /** The same end was told before, and no follow-up was taken since: only another answer is news. */
+  readonly again?: boolean;
   /** The run as it was when it ended or blocked. */
   readonly run: Omit<Run, "prompt">;
 }

@@ -1,4 +1,5 @@
 /** What the agent is told: the request, then what was said before as quoted, marked material. */
+import { shorten } from "./command.ts";
 import type { ContextMessage } from "./effect.ts";
 import type { Person, Subject } from "./event.ts";
 import { referenceLine } from "./run.ts";
@@ -47,6 +48,9 @@ const quoted = (text: string): string =>
     .map((line) => `> ${line}`)
     .join("\n");
 
+/** A name stays on its line: what follows a line break would not be quoted. */
+const nameOf = (name: string): string => shorten(visible(name), 80);
+
 export interface Material {
   readonly subject: Subject | null;
   readonly messages: readonly ContextMessage[];
@@ -62,7 +66,7 @@ export function promptOf(words: string, material: Material): string {
   let room = mostMaterial;
   let omitted = material.omitted;
   for (const message of [...material.messages].reverse()) {
-    const text = `${visible(message.author)}, ${message.at}:\n${quoted(message.text)}`;
+    const text = `${nameOf(message.author)}, ${message.at}:\n${quoted(message.text)}`;
     if (text.length > room) {
       omitted += material.messages.length - kept.length;
       break;
@@ -79,7 +83,7 @@ export function promptOf(words: string, material: Material): string {
   if (subject !== null) {
     const body = subject.body.slice(0, mostMaterial);
     parts.push(
-      `${subject.pullRequest ? "Pull request" : "Issue"} by ${visible(subject.author)}, ${subject.url}\n${quoted(`${subject.title}\n\n${body}`)}`,
+      `${subject.pullRequest ? "Pull request" : "Issue"} by ${nameOf(subject.author)}, ${subject.url}\n${quoted(`${subject.title}\n\n${body}`)}`,
     );
   }
   if (omitted > 0) parts.push(`(${omitted} earlier or edited messages are left out.)`);
@@ -93,4 +97,4 @@ export const withReference = (text: string, id: string): string =>
 
 /** What a follow-up says to the agent; `id` is the effect's. */
 export const followUpOf = (text: string, by: Person, id: string): string =>
-  withReference(`${withoutReferences(visible(text))}\n\n(from ${visible(by.name)})`, id);
+  withReference(`${withoutReferences(visible(text))}\n\n(from ${nameOf(by.name)})`, id);

@@ -41,7 +41,12 @@ export interface RunRecord {
   /** The API's last word on it; null before the first. */
   readonly run: Omit<Run, "prompt"> | null;
   /** The end or the BLOCKED that was told last, with the run's `updated_at` then. */
-  readonly told: { readonly state: string; readonly updatedAt: string } | null;
+  readonly told: {
+    readonly state: string;
+    readonly updatedAt: string;
+    /** The answer told with it, as `gistOf` has it. */
+    readonly gist?: string;
+  } | null;
   /** A follow-up was taken since: the same state with a later `updated_at` is told again. */
   readonly reopened: boolean;
   /** Why it has to wait, as people are shown it. */
@@ -82,6 +87,10 @@ export interface Thread {
 /** Nothing to perform, nobody waiting, no unfinished run. */
 export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
+
+/** The run that people mean when they name none: the latest that there is or will be. */
+export const currentRun = (thread: Pick<Thread, "runs">): RunRecord | undefined =>
+  thread.runs.findLast((record) => record.failed === null) ?? thread.runs.at(-1);
 
 /** Every ref that leads to the thread, besides its id. */
 export const refsOf = (thread: Thread): readonly Ref[] => [
