@@ -1,0 +1,130 @@
+/** One history: people ask, the bot is killed, the world heals, and everything is looked at from outside. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { createRandom } from "../simulation/random.ts";
+import { createDeeds, type Deed } from "./deeds.ts";
+import { createGitHubDeeds } from "./github-deeds.ts";
+import { judge } from "./judge.ts";
+import { killAll, type Way } from "./killer.ts";
+import { createLook } from "./look.ts";
+import { lookFromOutside, type Outside } from "./outside.ts";
+import { letPeopleAct } from "./people.ts";
+import { untilQuiet, untilSettled } from "./quiet.ts";
+import { createSlackDeeds } from "./slack-deeds.ts";
+import { createTown, type Town } from "./town.ts";
+import type { Violation, Wrong } from "./violation.ts";
+
+export interface HistoryOptions {
+  readonly seed: number;
+  readonly requests: number;
+  readonly kills: number;
+  /** How often the service is killed as well; 0: never. */
+  readonly serviceKills: number;
+  /** How long it may take until nothing is left to do. */
+  readonly quietWithinMs: number;
+  /** How long it may then take until no run is followed any more; 0: that is not waited for. */
+  readonly settleWithinMs: number;
+  readonly onKill?: (count: number, way: Way) => void;
+}
+
+export interface History {
+  readonly violations: readonly Violation[];
+  readonly deeds: readonly Deed[];
+  readonly outside: Outside;
+  /** Where everything lies that can be looked at; gone unless something is wrong. */
+  readonly folder: string;
+}
+
+export async function tellHistory(options: HistoryOptions): Promise<History> {
+  const { seed, requests, kills, serviceKills, quietWithinMs, settleWithinMs, onKill = () => {} } = options;
+  const town = await createTown();
+  const violations: Violation[] = [];
+  let failed = true;
+  try {
+    await town.startService();
+    const warm = town.startBot();
+    if (!(await warm.up)) throw new Error(`the bot did not start; see ${town.botLog}`);
+
+    const deeds = createDeeds(createRandom(seed, "words"));
+    const look = createLook(town);
+    const people = {
+      slack: createSlackDeeds(town, createRandom(seed, "slack"), deeds, look),
+      github: createGitHubDeeds(town, createRandom(seed, "github"), deeds, look),
+    };
+    const acting = letPeopleAct(town, createRandom(seed, "people"), requests, people);
+    const killing = killAll(town, createRandom(seed, "killer"), acting, {
+      requests,
+      kills,
+      serviceKills,
+      onKill,
+    });
+    await Promise.all([killing, acting.over]);
+
+    const wrong: Wrong = (promise, what) => void violations.push({ promise, what });
+    if (!(await untilQuiet(town, people, quietWithinMs))) {
+      wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
+    }
+    // The bot goes on looking at a run that took a follow-up for minutes, in case that has not shown yet.
+    if (settleWithinMs > 0 && !(await untilSettled(town, settleWithinMs))) {
+      wrong("everything is settled in the end", `it was not after ${settleWithinMs} ms`);
+    }
+    await stopInOrder(town, settleWithinMs > 0, wrong);
+    const outside = await lookFromOutside(town);
+    violations.push(...judge(deeds.all, outside));
+    await startOnceMore(town, outside, wrong);
+    failed = violations.length > 0;
+    return { violations, deeds: deeds.all, outside, folder: town.folder };
+  } finally {
+    await town.close(failed);
+  }
+}
+
+async function stopInOrder(town: Town, isSettled: boolean, wrong: Wrong): Promise<void> {
+  const status = await town.endBot("SIGTERM");
+  if (status !== 0) wrong("a clean stop exits 0", `it exited with ${status}`);
+  const filesIn = (folder: string): readonly string[] => {
+    const path = join(town.dataDir, folder);
+    return existsSync(path) ? readdirSync(path) : [];
+  };
+  const unsettled = filesIn("unsettled");
+  if (isSettled && unsettled.length > 0)
+    wrong("nothing unsettled is left", `${unsettled.length} threads are`);
+  if (filesIn("broken").length > 0) wrong("the store is readable", `${filesIn("broken").join()} is broken`);
+  for (const name of filesIn("threads")) {
+    const thread = threadIn(join(town.dataDir, "threads", name));
+    if (thread === null) wrong("the store is readable", `${name} is no thread`);
+    else if (thread.effects.length > 0 || thread.waiting.length > 0) {
+      wrong("nothing unsettled is left", `${thread.effects.map(({ id }) => id).join()} in ${thread.id}`);
+    }
+  }
+}
+
+const threadShape = z.looseObject({
+  id: z.string(),
+  effects: z.array(z.looseObject({ id: z.string() })),
+  waiting: z.array(z.unknown()),
+});
+
+function threadIn(path: string): z.infer<typeof threadShape> | null {
+  try {
+    return threadShape.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+/** A restart with nothing to do does nothing. */
+async function startOnceMore(town: Town, before: Outside, wrong: Wrong): Promise<void> {
+  if (!(await town.startBot().up)) return wrong("a restart is a non-event", "the bot did not start again");
+  await sleep(1_000);
+  const status = await town.endBot("SIGTERM");
+  if (status !== 0) wrong("a clean stop exits 0", `it exited with ${status}`);
+  const after = await lookFromOutside(town);
+  for (const what of ["posts", "runs"] as const) {
+    if (JSON.stringify(after[what]) !== JSON.stringify(before[what])) {
+      wrong("a restart is a non-event", `the ${what} changed: ${before[what].length}, ${after[what].length}`);
+    }
+  }
+}

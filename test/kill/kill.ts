@@ -1,0 +1,54 @@
+/**
+ * Kills the real bot at random moments while people ask for things, and looks at what came of it:
+ * `npm run kill -- --requests 2000 --kills 200 --seed 1`, and `--service-kills 20` for the service as well.
+ */
+import { parseArgs } from "node:util";
+import { tellHistory } from "./history.ts";
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: "string", default: "2000" },
+    kills: { type: "string", default: "200" },
+    "service-kills": { type: "string", default: "0" },
+    seed: { type: "string" },
+    /** Wait too until no run is followed any more: some minutes. */
+    settle: { type: "boolean", default: false },
+  },
+});
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function main(): Promise<number> {
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
+  const kills = Number(values.kills);
+  say(`seed ${seed}`);
+  const began = performance.now();
+  const { violations, deeds, outside, folder } = await tellHistory({
+    seed,
+    requests: Number(values.requests),
+    kills,
+    serviceKills: Number(values["service-kills"]),
+    quietWithinMs: 180_000,
+    settleWithinMs: values.settle ? 400_000 : 0,
+    onKill: (count) => {
+      if (count % 20 === 0) say(`${count} of ${kills} kills, ${Math.round(secondsSince(began))} s`);
+    },
+  });
+  const acked = deeds.filter(({ ackedAt }) => ackedAt !== null);
+  const kinds = Map.groupBy(deeds, ({ kind }) => kind);
+  say(`${deeds.length} requests, ${acked.length} of them acked, besides the duplicates:`);
+  for (const [kind, of] of [...kinds].sort(([, a], [, b]) => b.length - a.length)) {
+    say(
+      `  ${String(of.length).padStart(4)} ${kind}, ${of.filter(({ ackedAt }) => ackedAt !== null).length} acked`,
+    );
+  }
+  const states = Map.groupBy(outside.runs, ({ state }) => state);
+  say(`${outside.runs.length} runs: ${[...states].map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
+  say(`${outside.posts.length} messages of the bot's; ${Math.round(secondsSince(began))} s in all`);
+  for (const { promise, what } of violations) say(`BROKEN: ${promise}: ${what}`);
+  say(violations.length === 0 ? `seed ${seed}: every promise held` : `seed ${seed}: see ${folder}`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+const secondsSince = (began: number): number => (performance.now() - began) / 1_000;
+
+process.exitCode = await main();

@@ -1,0 +1,60 @@
+/** Kills the bot, and perhaps the service, at moments of chance, and starts them again. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../simulation/random.ts";
+import type { People } from "./people.ts";
+import type { Town } from "./town.ts";
+
+const ways = { working: 78, starting: 14, stopping: 8 };
+export type Way = keyof typeof ways;
+
+export interface Killing {
+  readonly requests: number;
+  readonly kills: number;
+  readonly serviceKills: number;
+  /** Hears of each kill. */
+  readonly onKill: (count: number, way: Way) => void;
+}
+
+/** Resolves when the last kill is done and the bot is up again. */
+export async function killAll(town: Town, random: Random, people: People, plan: Killing): Promise<void> {
+  const { requests, kills, serviceKills, onKill } = plan;
+  const killed: Record<Way, number> = { working: 0, starting: 0, stopping: 0 };
+  let services = 0;
+
+  /** Until people have asked for as much as is due by this kill, and a random moment more. */
+  async function workOn(count: number): Promise<void> {
+    const due = Math.min(requests, ((count + random.between(0, 1)) * requests) / kills);
+    for (let waited = 0; people.done() < due && waited < 10_000; waited += 10) await sleep(10);
+    // The moments just after a request are the interesting ones; some come when all is quiet.
+    await sleep(random.chance(0.8) ? random.between(0, 120) : random.between(120, 1_500));
+  }
+
+  for (let count = 0; count < kills; count += 1) {
+    if (services < serviceKills && count >= (services * kills) / serviceKills) {
+      services += 1;
+      await sleep(random.between(0, 300));
+      await town.killService();
+      await sleep(random.between(0, 500));
+      await town.startService();
+    }
+    const way = random.weighted(ways);
+    if (way === "starting") {
+      await town.endBot("SIGKILL");
+      const { child, up } = town.startBot();
+      await sleep(random.between(0, 1_500));
+      await child.end("SIGKILL");
+      await up;
+    } else {
+      await workOn(count);
+      if (way === "stopping") {
+        const stopped = town.endBot("SIGTERM");
+        await sleep(random.between(0, 150));
+        await Promise.all([town.endBot("SIGKILL"), stopped]);
+      } else await town.endBot("SIGKILL");
+    }
+    killed[way] += 1;
+    onKill(count + 1, way);
+    const { up } = town.startBot();
+    if (!(await up)) throw new Error(`the bot did not start again; see ${town.botLog}`);
+  }
+}

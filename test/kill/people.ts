@@ -1,0 +1,39 @@
+/** Everybody at once: so many requests, at a pace that leaves most of them a bot to talk to. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Random } from "../simulation/random.ts";
+import type { GitHubDeeds } from "./github-deeds.ts";
+import type { SlackDeeds } from "./slack-deeds.ts";
+import type { Town } from "./town.ts";
+
+const atOnce = 6;
+/** Most people wait while nothing answers; some try nevertheless. */
+const patience = 0.9;
+const breathMs = 60;
+
+export interface People {
+  /** Requests that were begun. */
+  readonly done: () => number;
+  /** Resolves when the last one is answered. */
+  readonly over: Promise<void>;
+}
+
+export function letPeopleAct(
+  town: Town,
+  random: Random,
+  requests: number,
+  { slack, github }: { readonly slack: SlackDeeds; readonly github: GitHubDeeds },
+): People {
+  let begun = 0;
+
+  async function one(): Promise<void> {
+    while (begun < requests) {
+      await sleep(random.between(0, breathMs));
+      while (!town.up() && random.chance(patience)) await sleep(breathMs);
+      if (begun >= requests) return;
+      begun += 1;
+      await (random.chance(0.62) ? slack : github).act();
+    }
+  }
+
+  return { done: () => begun, over: Promise.all(Array.from({ length: atOnce }, one)).then(() => undefined) };
+}

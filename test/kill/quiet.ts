@@ -1,0 +1,79 @@
+/** The world heals: what is asked is answered, and everybody waits until nothing is left to do. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { isEnded } from "../../src/core/run.ts";
+import type { GitHubDeeds } from "./github-deeds.ts";
+import { lookFromOutside, type Outside, type SeenRun } from "./outside.ts";
+import type { SlackDeeds } from "./slack-deeds.ts";
+import type { Town } from "./town.ts";
+
+export interface Healing {
+  readonly slack: SlackDeeds;
+  readonly github: GitHubDeeds;
+}
+
+const lookMs = 250;
+/** So long nothing may happen before it is taken for quiet: many ticks of the poller. */
+const quietMs = 2_000;
+
+/** Resolves with true when every run has ended and the bot performs nothing any more; false: that never came. */
+export async function untilQuiet(town: Town, people: Healing, withinMs: number): Promise<boolean> {
+  const answered = new Set<string>();
+  const until = performance.now() + withinMs;
+  const heard = Promise.all([town.slack.delivered(), town.github.idle()]);
+  await Promise.race([heard, sleep(withinMs / 2, undefined, { ref: false })]);
+  let quietSince = performance.now();
+  while (performance.now() < until) {
+    const runs = await town.api.runs();
+    const asking = runs.filter(
+      ({ state, run_id, updated_at }) => state === "BLOCKED" && !answered.has(`${run_id} ${updated_at}`),
+    );
+    if (asking.length > 0) {
+      for (const { run_id, updated_at } of asking) answered.add(`${run_id} ${updated_at}`);
+      const outside = await lookFromOutside(town);
+      for (const run of outside.runs) {
+        if (asking.some(({ run_id }) => run_id === run.run_id)) await answer(town, people, run, outside);
+      }
+    }
+    const isBusy =
+      !runs.every(({ state }) => isEnded(state)) || (await figure(town, "pending_effects")) !== 0;
+    if (isBusy) quietSince = performance.now();
+    if (performance.now() - quietSince > quietMs) return true;
+    await sleep(lookMs);
+  }
+  return false;
+}
+
+/** Resolves with true when the bot follows no run any more, with false if that never came. */
+export async function untilSettled(town: Town, withinMs: number): Promise<boolean> {
+  const until = performance.now() + withinMs;
+  while (performance.now() < until) {
+    if ((await figure(town, "unsettled_threads")) === 0) return true;
+    await sleep(lookMs);
+  }
+  return false;
+}
+
+/** In its place, if it is the run that answers there go to; otherwise where it is worked on. */
+async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }: Outside): Promise<void> {
+  const cards = posts.filter(({ kind }) => kind === "card");
+  const place = cards.find(({ cause }) => cause === run.dispatch)?.place;
+  const here = cards.filter((card) => card.place === place).map(({ cause }) => cause);
+  if (place === undefined || runs.findLast(({ dispatch }) => here.includes(dispatch)) !== run) {
+    await town.api.followUp(run.run_id, "go on, do:quick");
+  } else if (place.startsWith("github:")) {
+    await people.github.reply(Number(place.slice(place.indexOf("#") + 1)));
+  } else {
+    const [, , channel = "", ts = ""] = place.split(":");
+    await people.slack.reply(channel, ts);
+  }
+}
+
+/** What the bot says of itself; NaN if it does not answer. */
+async function figure(town: Town, name: string): Promise<number> {
+  try {
+    const text = await (await fetch(`${town.botUrl()}/metrics`)).text();
+    return Number(new RegExp(`^agent_runs_bot_${name} (\\d+)`, "m").exec(text)?.[1]);
+  } catch {
+    return Number.NaN;
+  }
+}
