@@ -78,7 +78,14 @@ async function startBot(
   const { slack, github } = isSandboxed(config) ? await openSandbox(config.dataDir, building) : config;
   const slackPlatform = slack && createSlackPlatform({ ...slack, log });
   const gitHubPlatform =
-    github && createGitHubPlatform({ ...github, auth: github.credentials, log, now: clock.now });
+    github &&
+    createGitHubPlatform({
+      ...github,
+      auth: github.credentials,
+      log,
+      now: clock.now,
+      ...(config.publicUrl === null ? {} : { publicUrl: config.publicUrl }),
+    });
 
   const engine = createEngine({
     store,
@@ -137,11 +144,12 @@ function receiveSlack(
 
 function receiveGitHub(
   { webhookSecret }: GitHubConfig,
-  { identity }: GitHubPlatform,
+  { identity, heard }: GitHubPlatform,
   accept: Accept,
   { log, routes }: Building,
 ): void {
-  routes["POST /github/webhooks"] = createGitHubReceiver({ accept, log, webhookSecret, identity }).listener;
+  const receiver = createGitHubReceiver({ accept, log, webhookSecret, identity, heard });
+  routes["POST /github/webhooks"] = receiver.listener;
 }
 
 /** The embedded service; the bot reaches it as any other, over HTTP and with a key. */

@@ -33,6 +33,8 @@ export interface GitHubClient {
   /** The installation may have changed: ask for it again next time. */
   forget(repo: Repo): void;
   askIdentity(): Promise<Identity>;
+  /** Octokit that acts as the App itself, in no repository; null for a token. */
+  readonly asApp: Octokit | null;
 }
 
 export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: ClientOptions): GitHubClient {
@@ -66,6 +68,7 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
     return {
       in: () => Promise.resolve(octokit),
       forget: () => {},
+      asApp: null,
       async askIdentity() {
         const { data } = await octokit.rest.users.getAuthenticated(soon());
         return { login: data.login, mention: data.login };
@@ -104,6 +107,7 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
       return found;
     },
     forget: (repo) => void byRepo.delete(keyOf(repo)),
+    asApp: app,
     async askIdentity() {
       const { data } = await app.rest.apps.getAuthenticated(soon());
       if (data?.slug === undefined) throw new Error("GitHub did not name the App");

@@ -16,6 +16,12 @@ export const calls: Readonly<Record<string, Permissions>> = {
   "GET /app": {},
   "GET /repos/{owner}/{repo}/installation": {},
   "POST /app/installations/{installation_id}/access_tokens": {},
+  "GET /app/hook/deliveries": {},
+  "GET /app/hook/deliveries/{delivery_id}": {},
+  "POST /app/hook/deliveries/{delivery_id}/attempts": {},
+  "GET /repos/{owner}/{repo}/issues": readThreads,
+  "GET /repos/{owner}/{repo}/issues/comments": readThreads,
+  "GET /repos/{owner}/{repo}/issues/events": readThreads,
   "GET /repos/{owner}/{repo}/issues/{issue_number}/comments": readThreads,
   "POST /repos/{owner}/{repo}/issues/{issue_number}/comments": writeThreads,
   "PATCH /repos/{owner}/{repo}/issues/comments/{comment_id}": writeThreads,
@@ -25,6 +31,19 @@ export const calls: Readonly<Record<string, Permissions>> = {
   "DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}": writeThreads,
   "POST /repos/{owner}/{repo}/labels": writeThreads,
   "GET /repos/{owner}/{repo}/collaborators/{username}/permission": { metadata: "read" },
+};
+
+/**
+ * Calls that only a token makes, and that it may be refused: without them the bot reads back what it missed.
+ * The App asks after its own webhook instead, and needs no permission for that.
+ */
+export const optionalTokenCalls: Readonly<Record<string, Permissions>> = {
+  "GET /repos/{owner}/{repo}/hooks": { repository_hooks: "read" },
+  "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries": { repository_hooks: "read" },
+  "GET /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}": { repository_hooks: "read" },
+  "POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts": {
+    repository_hooks: "write",
+  },
 };
 
 /** Webhook events that are understood, each with the actions of it. GitHub adds `ping` by itself. */

@@ -5,7 +5,7 @@ import { z } from "zod";
 const account = z.object({ login: z.string().min(1), type: z.string().nullish() });
 export type Account = z.infer<typeof account>;
 
-const issue = z.object({
+export const issue = z.object({
   number: z.int().positive(),
   title: z.string(),
   body: z.string().nullish(),
@@ -47,3 +47,46 @@ export const commented = z.object({
   sender: account,
 });
 export type Commented = z.infer<typeof commented>;
+
+/** An attempt to deliver, as the lists of a webhook's deliveries have it. */
+export const attempt = z.object({
+  /** A number that may be larger than JavaScript's are exact. */
+  id: z.union([z.number(), z.bigint()]).transform(String),
+  guid: z.string().min(1),
+  delivered_at: z.string(),
+  redelivery: z.boolean(),
+  status_code: z.number(),
+  event: z.string(),
+  action: z.string().nullish(),
+  repository_id: z.union([z.number(), z.bigint()]).nullish().transform(String),
+});
+export type AttemptItem = z.infer<typeof attempt>;
+
+export const deliveredPayload = z.object({ request: z.object({ payload: z.unknown() }) });
+
+export const hook = z.object({
+  id: z.int().positive(),
+  active: z.boolean(),
+  config: z.object({ url: z.string().nullish() }),
+});
+
+/** A comment as a repository's list of comments has it. */
+export const listedComment = z.object({
+  id: z.int().positive(),
+  body: z.string().nullish(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  user: account.nullish(),
+  issue_url: z.string(),
+});
+export type ListedComment = z.infer<typeof listedComment>;
+
+/** What happened to an issue; only `labeled` has to have a label. */
+export const issueEvent = z.object({
+  id: z.number(),
+  event: z.string(),
+  created_at: z.string(),
+  actor: account.nullish(),
+  label: z.object({ name: z.string() }).nullish(),
+  issue: issue.nullish(),
+});

@@ -24,6 +24,12 @@ export function readPlace(at: Place | Scope): IssueRef | null {
   return { owner, repo, number: Number(number) };
 }
 
+/** null if `scope` is no repository. */
+export function readScope(scope: Scope): Repo | null {
+  const [, owner, repo] = /^github:([^/#]+)\/([^/#]+)$/.exec(scope) ?? [];
+  return owner === undefined || repo === undefined ? null : { owner, repo };
+}
+
 /** null if `message` is no comment of ours to read. */
 export const readComment = (message: MessageId): number | null =>
   /^\d+$/.test(message) ? Number(message) : null;

@@ -1,12 +1,10 @@
 /** POST /github/webhooks: verify, parse, translate, have it saved, and only then answer 200. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Webhooks } from "@octokit/webhooks";
-import type { PersonEvent } from "../core/event.ts";
 import type { Accept, Log } from "../ports.ts";
+import { type Delivery, eventOf } from "./event-of.ts";
 import type { AskIdentity } from "./identity.ts";
-import { commented, labeled, labeledPullRequest, withAction } from "./payload.ts";
 import { readBody } from "./read-body.ts";
-import { commentEvent, labelEvent, needsIdentity } from "./translate.ts";
 
 /** GitHub sends no larger payload: https://docs.github.com/webhooks/webhook-events-and-payloads */
 export const maxPayloadBytes = 25 * 1024 * 1024;
@@ -17,6 +15,8 @@ export interface GitHubReceiverOptions {
   /** One secret, or several with commas between them while it is being changed. */
   readonly webhookSecret: string;
   readonly identity: AskIdentity;
+  /** Hears the id of each event that was dealt with, whatever came of it. */
+  readonly heard?: (eventId: string) => void;
 }
 
 interface Answer {
@@ -24,11 +24,6 @@ interface Answer {
   readonly text: string;
   /** The rest of the request is not wanted. */
   readonly close?: boolean;
-}
-
-interface Delivery {
-  readonly id: string;
-  readonly event: string;
 }
 
 const nothingToDo: Answer = { status: 202, text: "This event concerns the bot in no way." };
@@ -69,33 +64,21 @@ function letGo(request: IncomingMessage): void {
 }
 
 /** The listener answers every request by itself and never throws. */
-export function createGitHubReceiver({ accept, log, webhookSecret, identity }: GitHubReceiverOptions): {
+export function createGitHubReceiver(options: GitHubReceiverOptions): {
   listener: (request: IncomingMessage, response: ServerResponse) => void;
 } {
+  const { accept, log, webhookSecret, identity, heard } = options;
   const verify = createVerify(webhookSecret);
 
-  /** The event in the payload; `null`: none that concerns us, `undefined`: the payload makes no sense. */
-  async function eventOf(payload: unknown, { event, id }: Delivery): Promise<PersonEvent | null | undefined> {
-    const action = withAction.safeParse(payload).data?.action;
-    if ((event === "issues" || event === "pull_request") && action === "labeled") {
-      const { data } = (event === "issues" ? labeled : labeledPullRequest).safeParse(payload);
-      return data && labelEvent(data, id, needsIdentity.labeled(data) ? await identity() : null);
-    }
-    if (event === "issue_comment" && action === "created") {
-      const { data } = commented.safeParse(payload);
-      return data && commentEvent(data, needsIdentity.commented(data) ? await identity() : null);
-    }
-    return null;
-  }
-
   async function take(payload: unknown, delivery: Delivery): Promise<Answer> {
-    const event = await eventOf(payload, delivery);
+    const event = await eventOf(payload, delivery, identity);
     if (event === undefined) {
       log.error("a GitHub delivery could not be understood", { ...delivery });
       return unreadable;
     }
     if (event === null) return nothingToDo;
     const taken = await accept(event);
+    if (taken !== "again") heard?.(event.id);
     switch (taken) {
       case "saved":
         return { status: 200, text: "Saved." };

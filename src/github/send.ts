@@ -9,6 +9,7 @@ import { readHistory } from "./history.ts";
 import { type AskIdentity, createIdentity } from "./identity.ts";
 import { setStateLabel } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
+import { createMissed } from "./missed.ts";
 import { createPermissions } from "./permission.ts";
 import { type IssueRef, platformName, readComment, readPlace } from "./place.ts";
 
@@ -23,11 +24,16 @@ export interface GitHubPlatformOptions {
   readonly permissionTtlMs?: number;
   /** A request without an answer is given up after this; 20 seconds. */
   readonly requestTimeoutMs?: number;
+  /** Where the world reaches the bot, to know its webhooks by. */
+  readonly publicUrl?: string;
 }
 
 export interface GitHubPlatform extends Platform {
   /** Who the bot is, for the receiver. */
   readonly identity: AskIdentity;
+  /** Wants to hear from the receiver which events were dealt with. */
+  readonly heard: (eventId: string) => void;
+  readonly missed: NonNullable<Platform["missed"]>;
 }
 
 const reactions = { taken: "eyes", refused: "confused" } as const;
@@ -41,10 +47,12 @@ export function createGitHubPlatform({
   now,
   permissionTtlMs = 5 * 60_000,
   requestTimeoutMs = 20_000,
+  publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
   const identity = createIdentity(client.askIdentity);
   const permissionIn = createPermissions(now, permissionTtlMs);
+  const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
 
   const textOf = (effect: CardEffect | ReplyEffect | TellEffect): string =>
     markdownOf(effect.view, {
@@ -129,6 +137,8 @@ export function createGitHubPlatform({
   return {
     name: platformName,
     identity: identity.known,
+    heard,
+    missed,
 
     async perform(effect, attempt) {
       const issue = readPlace(effect.at);

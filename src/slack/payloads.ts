@@ -79,5 +79,8 @@ export const messagePage = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
+/** The same page with its messages as they came, to be read as events are. */
+export const rawPage = messagePage.extend({ messages: z.array(z.looseObject({})).nullish() });
+
 /** Subtypes under which somebody says something; the others tell of joins, edits, deletions, topics. */
 export const spoken: ReadonlySet<string> = new Set(["file_share", "thread_broadcast", "bot_message"]);

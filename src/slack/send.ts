@@ -6,6 +6,7 @@ import { toMessage } from "./blocks.ts";
 import { faultOf } from "./faults.ts";
 import { createIdentity } from "./identity.ts";
 import { findPosted, metadataOf } from "./look-up.ts";
+import { createMissed } from "./missed.ts";
 import { placeOf, readPlace } from "./place.ts";
 import { readThread } from "./read.ts";
 import { tell } from "./tell.ts";
@@ -60,6 +61,7 @@ export function createSlackPlatform({ botToken, apiUrl, log, timeoutMs }: SlackP
 
   return {
     name: "slack",
+    missed: createMissed({ client, identity, log }),
     perform: async (effect, attempt) => {
       try {
         return await perform(effect, attempt);

@@ -4,6 +4,7 @@ import {
   blockActions,
   eventCallback,
   type MessageEvent,
+  messageEvent,
   type SlashCommand,
   slashCommand,
   spoken,
@@ -34,6 +35,19 @@ export function translate(body: unknown, self: Self, now: number): PersonEvent |
   const command = slashCommand.safeParse(body);
   if (command.success) return fromCommand(command.data, self, now);
   return null;
+}
+
+/**
+ * A message that `conversations.replies` gave, as the event that told of it; null if it is none. Its thread is
+ * ours already, so that it never stands under something that is still on its way into the store.
+ */
+export function translateStored(
+  stored: Readonly<Record<string, unknown>>,
+  channel: string,
+  self: Self,
+): ReplyEvent | null {
+  const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
+  return data === undefined ? null : fromMessage(data, self, Number.POSITIVE_INFINITY);
 }
 
 function fromCommand(command: SlashCommand, self: Self, now: number): CommandEvent {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stateLabels } from "../../src/core/effect.ts";
 import type { GitHubAuth } from "../../src/github/client.ts";
-import { calls, events } from "../../src/github/needs.ts";
+import { calls, events, optionalTokenCalls } from "../../src/github/needs.ts";
 import { again, alice, card, effect, first, permission, reply, view } from "./effects.ts";
 import { appAuth, repo, start, tokenAuth } from "./start.ts";
 
@@ -12,16 +12,16 @@ const manifest = JSON.parse(
 
 /** The entry of `needs.ts` that a request was; the request itself if there is none. */
 function entryOf(request: string): string {
-  const fits = Object.keys(calls).filter((call) => {
+  const fits = Object.keys({ ...calls, ...optionalTokenCalls }).filter((call) => {
     const pattern = call.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replaceAll(/\{\w+\}/g, "[^/]+");
     return new RegExp(`^${pattern}$`).test(request);
   });
   return fits.length === 1 ? (fits[0] ?? request) : request;
 }
 
-/** Every kind of effect in every way it can go, as the stand-in saw it. */
-async function everyCall(auth: GitHubAuth): Promise<string[]> {
-  await using github = await start({ auth });
+/** Every kind of effect in every way it can go, and what was missed, as the stand-in saw it. */
+async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string[]> {
+  await using github = await start({ auth, hooksAllowed });
   await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
   const { id } = await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent run x" });
   const message = String(id);
@@ -39,13 +39,26 @@ async function everyCall(auth: GitHubAuth): Promise<string[]> {
   for (const attempt of [first, again]) {
     for (const one of tried) expect(await github.platform.perform(one, attempt)).toMatchObject({ ok: true });
   }
+  github.state.down = true;
+  await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent run y" });
+  github.state.down = false;
+  const since = "2026-03-01T12:00:00Z";
+  expect(await github.platform.missed({ since, places: [], scopes: [`github:${repo}`] })).not.toEqual([]);
   return [...new Set(github.calls().map(entryOf))];
 }
 
 describe("the GitHub App's manifest", () => {
   it("is written for exactly the calls that are made", async () => {
     const made = [...(await everyCall(appAuth)), ...(await everyCall(tokenAuth))];
-    expect([...new Set(made)].toSorted()).toEqual(Object.keys(calls).toSorted());
+    // Whether the token may see webhooks is found out by asking.
+    const tried = ["GET /repos/{owner}/{repo}/hooks"];
+    expect([...new Set(made)].toSorted()).toEqual([...Object.keys(calls), ...tried].toSorted());
+  });
+
+  it("needs nothing that only a token may be granted", async () => {
+    const made = await everyCall(tokenAuth, true);
+    expect(made).toEqual(expect.arrayContaining(Object.keys(optionalTokenCalls)));
+    expect((await everyCall(appAuth, true)).filter((call) => call in optionalTokenCalls)).toEqual([]);
   });
 
   it("asks for exactly the permissions that the calls need", () => {

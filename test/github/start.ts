@@ -52,6 +52,10 @@ export interface StartOptions {
   readonly receiverSecret?: string;
   readonly requestTimeoutMs?: number;
   readonly permissionTtlMs?: number;
+  /** Whether the token may see and use the repository's webhook. */
+  readonly hooksAllowed?: boolean;
+  /** Where the platform believes the world reaches the bot; nothing if absent. */
+  readonly publicUrl?: string;
 }
 
 /** `clock.ms` is what the stand-in and the adapter take for now. */
@@ -70,6 +74,7 @@ export async function start(options: StartOptions = {}) {
     now,
     app: { id: appId, slug, publicKey },
     ...(options.initial ? { initial: options.initial } : {}),
+    hooksAllowed: options.hooksAllowed ?? false,
   });
   const api = await listen(createServer(getRequestListener((request, env) => standIn.fetch(request, env))));
   const platform = createGitHubPlatform({
@@ -79,8 +84,11 @@ export async function start(options: StartOptions = {}) {
     now,
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.permissionTtlMs === undefined ? {} : { permissionTtlMs: options.permissionTtlMs }),
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
   });
+  const state = { down: false };
   const accept: Accept = async (event) => {
+    if (state.down) throw new Error("nothing can be saved");
     events.push(event);
     return options.accept?.(event) ?? "saved";
   };
@@ -89,6 +97,7 @@ export async function start(options: StartOptions = {}) {
     log,
     webhookSecret: options.receiverSecret ?? webhookSecret,
     identity: platform.identity,
+    heard: platform.heard,
   });
   const receiver = await listen(createServer(listener));
   hook.url = `${receiver.url}/github/webhooks`;
@@ -100,6 +109,8 @@ export async function start(options: StartOptions = {}) {
     log,
     clock,
     hook,
+    /** While it is down nothing is taken in, and every delivery fails. */
+    state,
     apiUrl: api.url,
     /** Method and path of the REST calls so far. */
     calls: (): string[] => standIn.calls.map(({ method, path }) => `${method} ${path}`),

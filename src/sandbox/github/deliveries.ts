@@ -4,7 +4,13 @@ import { createHmac, randomUUID } from "node:crypto";
 /** GitHub gives a receiver ten seconds. */
 const answerWithinMs = 10_000;
 
+/** The first delivery's id. GitHub's have outgrown what a JavaScript number holds. */
+const firstId = 3_804_004_623_172_239_366n;
+
 export interface Delivery {
+  /** A decimal number; every attempt has its own. */
+  readonly id: string;
+  /** The same for every attempt. */
   readonly guid: string;
   readonly event: string;
   readonly action: string | null;
@@ -13,6 +19,9 @@ export interface Delivery {
   /** RFC 3339. */
   readonly at: string;
   readonly redelivery: boolean;
+  readonly durationMs: number;
+  /** Id of the repository; null if it belongs to none. */
+  readonly repository: number | null;
 }
 
 /** A request that GitHub itself may not have sent: every part can be forged. */
@@ -41,10 +50,29 @@ const signatureOf = (secret: string, body: string): string =>
 const actionOf = (payload: object): string | null =>
   "action" in payload && typeof payload.action === "string" ? payload.action : null;
 
+function repositoryOf(payload: object): number | null {
+  if (!("repository" in payload)) return null;
+  const { repository } = payload;
+  const isNamed = typeof repository === "object" && repository !== null && "id" in repository;
+  return isNamed && typeof repository.id === "number" ? repository.id : null;
+}
+
+interface Message {
+  readonly event: string;
+  readonly action: string | null;
+  readonly repository: number | null;
+  readonly body: string;
+}
+
 export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: DeliveryOptions) {
   const log: Delivery[] = [];
-  const sent = new Map<string, { event: string; action: string | null; body: string }>();
+  const sent = new Map<string, Message>();
   const underWay = new Set<Promise<unknown>>();
+  const messageOf = (guid: string): Message => {
+    const message = sent.get(guid);
+    if (message === undefined) throw new Error(`no delivery ${guid}`);
+    return message;
+  };
 
   async function post(
     body: string,
@@ -60,12 +88,13 @@ export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: D
   }
 
   async function attempt(guid: string, redelivery: boolean): Promise<Delivery> {
-    const message = sent.get(guid);
-    if (message === undefined) throw new Error(`no delivery ${guid}`);
-    const at = new Date(now()).toISOString();
+    const message = messageOf(guid);
+    const { event, action, repository } = message;
+    const beganMs = now();
+    const at = new Date(beganMs).toISOString().replace(/\.\d+Z$/, "Z");
     const status = await post(message.body, {
       "content-type": "application/json",
-      "x-github-event": message.event,
+      "x-github-event": event,
       "x-github-delivery": guid,
       "x-github-hook-id": "1",
       "x-hub-signature-256": signatureOf(webhookSecret, message.body),
@@ -73,7 +102,9 @@ export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: D
       (answer) => answer.status,
       () => null,
     );
-    const delivery = { guid, event: message.event, action: message.action, status, at, redelivery };
+    const id = String(firstId + BigInt(log.length));
+    const durationMs = now() - beganMs;
+    const delivery = { id, guid, event, action, status, at, redelivery, durationMs, repository };
     log.push(delivery);
     onChange();
     return delivery;
@@ -88,11 +119,16 @@ export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: D
   return {
     /** Every attempt, oldest first. */
     log: log as readonly Delivery[],
+    /** Where they go. */
+    url: webhookUrl,
+    /** The payload as it was sent. */
+    bodyOf: (guid: string): string => messageOf(guid).body,
 
     /** Sends `payload` once; resolves with what the receiver answered, and never rejects for it. */
     deliver(event: string, payload: object): Promise<Delivery> {
       const guid = randomUUID();
-      sent.set(guid, { event, action: actionOf(payload), body: JSON.stringify(payload) });
+      const repository = repositoryOf(payload);
+      sent.set(guid, { event, action: actionOf(payload), repository, body: JSON.stringify(payload) });
       return tracked(attempt(guid, false));
     },
 

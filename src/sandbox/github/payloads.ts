@@ -1,5 +1,5 @@
 /** How GitHub writes its things in REST answers and in webhooks; only fields that somebody may look at. */
-import type { Comment, Issue, Label, Repository, User } from "./snapshot.ts";
+import type { Comment, Issue, IssueEvent, Label, Repository, User } from "./snapshot.ts";
 
 const site = "https://github.com";
 
@@ -54,4 +54,17 @@ export const commentJson = (comment: Comment, issue: Issue, author: User) => ({
   created_at: comment.createdAt,
   updated_at: comment.updatedAt,
   html_url: `${issueUrl(issue)}#issuecomment-${comment.id}`,
+  issue_url: `https://api.github.com/repos/${issue.repo}/issues/${issue.number}`,
+});
+
+/** `actor` undefined: the account is gone. `issue` as `issueJson` writes it. */
+export const eventJson = (event: IssueEvent, actor: User | undefined, issue: object) => ({
+  id: event.id,
+  event: event.kind,
+  actor: actor === undefined ? null : userJson(actor),
+  created_at: event.createdAt,
+  commit_id: null,
+  commit_url: null,
+  ...(event.label === null ? {} : { label: { name: event.label.name, color: event.label.color } }),
+  issue,
 });

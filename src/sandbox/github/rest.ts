@@ -1,28 +1,17 @@
 /** The part of GitHub's REST API that a bot on issues uses, with GitHub's statuses and error bodies. */
 import { type Context, Hono } from "hono";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Access, Caller } from "./access.ts";
+import type { Access } from "./access.ts";
+import { ApiError, type Env, page } from "./answers.ts";
+import type { Deliveries } from "./deliveries.ts";
+import { addHookRoutes } from "./hook-routes.ts";
 import { labelJson, userJson } from "./payloads.ts";
+import { addRecentRoutes } from "./recent-routes.ts";
 import type { Comment, Issue, Repository, Role, User } from "./snapshot.ts";
 import type { World } from "./world.ts";
-
-type Env = { Variables: { caller: Caller } };
 
 const documentation = "https://docs.github.com/rest";
 const maxCommentLength = 65_536;
 const reactionContents = ["+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"];
-
-/** An answer that is not a success; routes throw it and `onError` writes it. */
-class ApiError extends Error {
-  readonly status: ContentfulStatusCode;
-  readonly errors: readonly object[] | undefined;
-
-  constructor(status: ContentfulStatusCode, message: string, errors?: readonly object[]) {
-    super(message);
-    this.status = status;
-    this.errors = errors;
-  }
-}
 
 const invalid = (resource: string, field: string, code: string): ApiError =>
   new ApiError(422, "Validation Failed", [{ resource, code, field }]);
@@ -43,7 +32,15 @@ function userOf(c: Context<Env>): User {
 const legacyPermission = (role: Role | "none"): string =>
   role === "maintain" ? "write" : role === "triage" ? "read" : role;
 
-export function createRest(world: World, access: Access): Hono<Env> {
+export interface RestOptions {
+  readonly world: World;
+  readonly access: Access;
+  readonly deliveries: Deliveries;
+  /** Whether the personal access token may see and use the repository's webhooks. */
+  readonly hooksAllowed: () => boolean;
+}
+
+export function createRest({ world, access, deliveries, hooksAllowed }: RestOptions): Hono<Env> {
   const api = new Hono<Env>();
   const notFound = (): ApiError => new ApiError(404, "Not Found");
 
@@ -81,24 +78,6 @@ export function createRest(world: World, access: Access): Hono<Env> {
     return app;
   };
 
-  /** One page of `items`, with GitHub's Link header. */
-  function page<T>(c: Context<Env>, items: readonly T[]): readonly T[] {
-    const size = Math.min(100, Math.max(1, Number(c.req.query("per_page") ?? 30) || 30));
-    const number = Math.max(1, Number(c.req.query("page") ?? 1) || 1);
-    const last = Math.max(1, Math.ceil(items.length / size));
-    const link = (target: number, rel: string): string => {
-      const url = new URL(c.req.url);
-      url.searchParams.set("page", String(target));
-      return `<${url}>; rel="${rel}"`;
-    };
-    const links = [
-      ...(number > 1 ? [link(number - 1, "prev"), link(1, "first")] : []),
-      ...(number < last ? [link(number + 1, "next"), link(last, "last")] : []),
-    ];
-    if (links.length > 0) c.header("link", links.join(", "));
-    return items.slice((number - 1) * size, number * size);
-  }
-
   api.use(async (c, next) => {
     const caller = access.callerOf(c.req.header("authorization") ?? null);
     if (caller === null) throw new ApiError(401, "Bad credentials");
@@ -132,6 +111,10 @@ export function createRest(world: World, access: Access): Hono<Env> {
     const permissions = { issues: "write", pull_requests: "write", metadata: "read" };
     return c.json({ ...access.mint(id), permissions, repository_selection: "all" }, 201);
   });
+
+  // Before the routes that would take their last word for an issue's number.
+  addRecentRoutes(api, world, repoOf);
+  addHookRoutes(api, { deliveries, appOnly, repoOf, hooksAllowed });
 
   api.get("/repos/:owner/:repo/issues/:number", (c) => c.json(world.describeIssue(issueOf(c))));
 

@@ -62,6 +62,16 @@ export interface Comment {
   reactions: Reaction[];
 }
 
+/** What GitHub's list of issue events tells of; it is no part of the snapshot. */
+export interface IssueEvent {
+  readonly id: number;
+  readonly kind: "labeled" | "unlabeled" | "closed";
+  readonly issue: Issue;
+  readonly actor: string;
+  readonly label: Label | null;
+  readonly createdAt: string;
+}
+
 export interface GitHubSnapshot {
   /** Login that the personal access token belongs to. */
   bot: string;

@@ -19,6 +19,8 @@ export interface GitHubStandInOptions {
   readonly initial?: GitHubSnapshot;
   /** A GitHub App that is installed everywhere. */
   readonly app?: AppSettings;
+  /** Whether the token may see and use the repositories' webhooks; no if absent. */
+  readonly hooksAllowed?: boolean;
 }
 
 /** One request that arrived at the REST API. */
@@ -48,7 +50,8 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
   const state = structuredClone(options.initial ?? defaultSnapshot());
   const world = createWorld({ state, now, deliver: deliveries.deliver, onChange });
   const access = createAccess({ world, token, app, now });
-  const rest = createRest(world, access);
+  const { hooksAllowed = false } = options;
+  const rest = createRest({ world, access, deliveries, hooksAllowed: () => hooksAllowed });
   const failures = createFailures();
   const calls: Call[] = [];
 

@@ -2,7 +2,16 @@
 
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import { commentJson, issueJson, labelJson, repositoryJson, userJson } from "./payloads.ts";
-import type { Comment, GitHubSnapshot, Issue, Label, Repository, Role, User } from "./snapshot.ts";
+import type {
+  Comment,
+  GitHubSnapshot,
+  Issue,
+  IssueEvent,
+  Label,
+  Repository,
+  Role,
+  User,
+} from "./snapshot.ts";
 
 /** GitHub gives a label that it makes by itself this colour. */
 const plainColor = "ededed";
@@ -79,6 +88,10 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       sender: userJson(sender),
     });
   }
+  const issueEvents: IssueEvent[] = [];
+  function record(kind: IssueEvent["kind"], issue: Issue, actor: string, label: Label | null = null): void {
+    issueEvents.push({ id: nextId(), kind, issue, actor, label, createdAt: time() });
+  }
   const issueEvent = (issue: Issue): string => (issue.pullRequest ? "pull_request" : "issues");
 
   function createLabel(repo: Repository, name: string, color: string, description: string | null): Label {
@@ -90,6 +103,8 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
 
   return {
     state,
+    /** Oldest first. */
+    issueEvents: issueEvents as readonly IssueEvent[],
     findUser,
     findRepo,
     findIssue,
@@ -127,6 +142,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
     closeIssue(issue: Issue, by: string): Promise<Delivery> {
       issue.state = "closed";
       issue.updatedAt = time();
+      record("closed", issue, by);
       return announce(issueEvent(issue), "closed", issue, user(by), {});
     },
 
@@ -139,6 +155,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
         const label = known ?? createLabel(repo, name, plainColor, null);
         issue.labels.push(label.name);
         issue.updatedAt = time();
+        record("labeled", issue, by, label);
         return announce(issueEvent(issue), "labeled", issue, user(by), { label: labelJson(label) });
       });
     },
@@ -149,6 +166,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       if (label === undefined) return undefined;
       issue.labels = issue.labels.filter((existing) => !same(existing, name));
       issue.updatedAt = time();
+      record("unlabeled", issue, by, label);
       return announce(issueEvent(issue), "unlabeled", issue, user(by), { label: labelJson(label) });
     },
 

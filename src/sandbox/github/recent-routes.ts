@@ -1,0 +1,53 @@
+/** A repository's issues, comments and issue events as lists of the whole repository. */
+import type { Context, Hono } from "hono";
+import { type Env, page } from "./answers.ts";
+import { eventJson } from "./payloads.ts";
+import type { Repository } from "./snapshot.ts";
+import type { World } from "./world.ts";
+
+interface Dated {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export function addRecentRoutes(api: Hono<Env>, world: World, repoOf: (c: Context<Env>) => Repository): void {
+  const nameOf = (c: Context<Env>): string => {
+    const { owner, name } = repoOf(c);
+    return `${owner}/${name}`;
+  };
+
+  /** `since` looks at the last change, whatever the order is. */
+  function chosen<T extends Dated>(c: Context<Env>, all: readonly T[]): readonly T[] {
+    const since = Date.parse(c.req.query("since") ?? "") || 0;
+    const recent = all.filter(({ updatedAt }) => Date.parse(updatedAt) >= since);
+    const key = c.req.query("sort") === "updated" ? "updatedAt" : "createdAt";
+    const sorted = recent.toSorted((one, other) => Date.parse(one[key]) - Date.parse(other[key]));
+    return c.req.query("direction") === "desc" ? sorted.toReversed() : sorted;
+  }
+
+  api.get("/repos/:owner/:repo/issues", (c) => {
+    const name = nameOf(c);
+    const state = c.req.query("state") ?? "open";
+    const issues = world.state.issues.filter(
+      (issue) => issue.repo === name && (state === "all" || issue.state === state),
+    );
+    return c.json(page(c, chosen(c, issues)).map(world.describeIssue));
+  });
+
+  api.get("/repos/:owner/:repo/issues/comments", (c) => {
+    const name = nameOf(c);
+    const comments = world.state.comments.filter(({ repo }) => repo === name);
+    return c.json(page(c, chosen(c, comments)).map(world.describeComment));
+  });
+
+  // The newest first, with no way to ask for another order.
+  api.get("/repos/:owner/:repo/issues/events", (c) => {
+    const name = nameOf(c);
+    const events = world.issueEvents.filter(({ issue }) => issue.repo === name).toReversed();
+    return c.json(
+      page(c, events).map((event) =>
+        eventJson(event, world.findUser(event.actor), world.describeIssue(event.issue)),
+      ),
+    );
+  });
+}
