@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createLabeled, slashCommand } from "./deliveries.ts";
 import { type Figure, quantile, timesBaseline } from "./figures.ts";
 import type { Ground } from "./ground.ts";
-import { createGun, type Shot } from "./open-loop.ts";
+import { type Shot, volley } from "./open-loop.ts";
 import { type Bot, metricOf, startBot, startOutside } from "./world.ts";
 
 const perSecond = 50;
@@ -22,7 +22,7 @@ const times = 2;
 export async function measureAccept(ground: Ground): Promise<readonly Figure[]> {
   const issues = warmUpShots + rounds * shotsInRound;
   const outside = await startOutside(ground, { answerAfterMs, issues });
-  const bot = await startBot(ground, outside, { dataDir: ground.folder(), nodeArgs: botNodeArgs() });
+  const bot = await startBot(ground, outside, ground.folder());
   await outside.tellBot(bot.url);
   const labeled = createLabeled(issues);
   const bareSlack = await startBare(ground, "bench/bare-slack.ts");
@@ -41,14 +41,10 @@ export async function measureAccept(ground: Ground): Promise<readonly Figure[]> 
   for (let round = 0; round < rounds; round += 1) {
     for (const contest of contests) await contest.round(shotsInRound, "counted", () => idle(bot));
   }
-  for (const contest of contests) contest.close();
   await bot.end();
   await outside.end();
   return [...slack.figures("Slack command"), ...github.figures("GitHub label")];
 }
-
-/** `ACCEPT_NODE_ARGS`, such as `--cpu-prof`, is passed on to the bot's process. */
-const botNodeArgs = (): readonly string[] => process.env.ACCEPT_NODE_ARGS?.split(" ") ?? [];
 
 async function startBare(ground: Ground, script: string): Promise<string> {
   const [, url = ""] = await ground.start(script).wrote(/listens at (\S+)\n/);
@@ -57,14 +53,14 @@ async function startBare(ground: Ground, script: string): Promise<string> {
 
 function contestOf(bareUrl: string, botUrl: string, toBare: () => Shot, toBot: () => Shot) {
   const contenders = [
-    { gun: createGun(bareUrl), shot: toBare, waits: [] as number[] },
-    { gun: createGun(botUrl), shot: toBot, waits: [] as number[] },
+    { url: bareUrl, shot: toBare, waits: [] as number[] },
+    { url: botUrl, shot: toBot, waits: [] as number[] },
   ] as const;
   const [bare, bot] = contenders;
   return {
     async round(shots: number, how: "counted" | "not counted", idle: () => Promise<void>): Promise<void> {
-      for (const { gun, shot, waits } of contenders) {
-        const took = await gun.volley(Array.from({ length: shots }, shot), perSecond);
+      for (const { url, shot, waits } of contenders) {
+        const took = await volley(url, Array.from({ length: shots }, shot), perSecond);
         if (how === "counted") waits.push(...took);
         await idle();
       }
@@ -78,9 +74,6 @@ function contestOf(bareUrl: string, botUrl: string, toBare: () => Shot, toBot: (
           times,
         ),
       ),
-    close(): void {
-      for (const { gun } of contenders) gun.close();
-    },
   };
 }
 

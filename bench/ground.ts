@@ -30,7 +30,6 @@ export interface StartOptions {
   readonly args?: readonly string[];
   /** The whole environment besides PATH. */
   readonly env?: Readonly<Record<string, string>>;
-  readonly nodeArgs?: readonly string[];
 }
 
 /** `dir`: where the folders are made. */
@@ -51,9 +50,9 @@ export function createGround(dir: string): Ground {
 
   return {
     folder,
-    start(script, { args = [], env = {}, nodeArgs = [] } = {}) {
+    start(script, { args = [], env = {} } = {}) {
       const { PATH = "" } = process.env;
-      const child = spawn(process.execPath, [...nodeArgs, join(root, script), ...args], {
+      const child = spawn(process.execPath, [join(root, script), ...args], {
         cwd: folder(),
         env: { PATH, ...env },
         stdio: ["pipe", "pipe", "pipe"],

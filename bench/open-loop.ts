@@ -10,48 +10,53 @@ export interface Shot {
 /** So long before its time a shot is waited for without sleeping, since timers are late. */
 const watchMs = 3;
 
-/** Keeps its connections from one volley to the next, as Slack and GitHub do. */
-export function createGun(url: string) {
+/**
+ * Milliseconds from when each request was due to its whole answer; connections are kept from one to the next.
+ * Rejects if one was not answered with 200.
+ */
+export async function volley(
+  url: string,
+  shots: readonly Shot[],
+  perSecond: number,
+): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true });
+  const begin = performance.now() + 50;
+  const answers: Promise<number>[] = [];
+  for (const [index, shot] of shots.entries()) {
+    const dueAt = begin + (index * 1000) / perSecond;
+    await until(dueAt);
+    const answer = send(`${url}${shot.path}`, shot, agent).then(() => performance.now() - dueAt);
+    // Awaited at the end; until then a failure must not count as one that nobody waits for.
+    answer.catch(() => {});
+    answers.push(answer);
+  }
+  try {
+    return await Promise.all(answers);
+  } finally {
+    // A connection that rests until the next volley may be closed just when it is used again.
+    agent.destroy();
+  }
+}
 
-  /** Resolves with the milliseconds from `dueAt` to the end of the answer; rejects unless it is a 200. */
-  const shoot = ({ path, headers, body }: Shot, dueAt: number): Promise<number> =>
-    new Promise((resolve, reject) => {
-      const bytes = Buffer.from(body);
-      const sent = request(
-        `${url}${path}`,
-        { method: "POST", agent, headers: { ...headers, "content-length": bytes.length } },
-        (response) => {
-          let text = "";
-          response.setEncoding("utf8").on("data", (more: string) => (text += more));
-          response.once("error", reject);
-          response.once("end", () => {
-            if (response.statusCode === 200) resolve(performance.now() - dueAt);
-            else reject(new Error(`${url}${path} answered ${response.statusCode}: ${text}`));
-          });
-        },
-      );
-      sent.once("error", reject);
-      sent.end(bytes);
-    });
-
-  return {
-    /** Milliseconds from when each request was due to its whole answer. Rejects if one was not answered 200. */
-    async volley(shots: readonly Shot[], perSecond: number): Promise<readonly number[]> {
-      const begin = performance.now() + 50;
-      const answers: Promise<number>[] = [];
-      for (const [index, shot] of shots.entries()) {
-        const dueAt = begin + (index * 1000) / perSecond;
-        await until(dueAt);
-        const answer = shoot(shot, dueAt);
-        // Awaited at the end; until then a failure must not count as one that nobody waits for.
-        answer.catch(() => {});
-        answers.push(answer);
-      }
-      return Promise.all(answers);
-    },
-    close: () => agent.destroy(),
-  };
+function send(url: string, { headers, body }: Shot, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const bytes = Buffer.from(body);
+    const sent = request(
+      url,
+      { method: "POST", agent, headers: { ...headers, "content-length": bytes.length } },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (more: string) => (text += more));
+        response.once("error", reject);
+        response.once("end", () => {
+          if (response.statusCode === 200) resolve();
+          else reject(new Error(`${url} answered ${response.statusCode}: ${text}`));
+        });
+      },
+    );
+    sent.once("error", reject);
+    sent.end(bytes);
+  });
 }
 
 async function until(time: number): Promise<void> {

@@ -71,7 +71,7 @@ export async function measureReady(ground: Ground): Promise<readonly Figure[]> {
 
 async function startOnce(ground: Ground, outside: Outside, dataDir: string): Promise<Start> {
   const started = performance.now();
-  const bot = await startBot(ground, outside, { dataDir });
+  const bot = await startBot(ground, outside, dataDir);
   const readyMs = performance.now() - started;
   const memory = memoryOf(bot.pid);
   await delay(laterMs);

@@ -69,14 +69,8 @@ export interface Bot extends Started {
 }
 
 /** Resolves when the bot has said that it listens and `/readyz` has answered 200. */
-export async function startBot(
-  ground: Ground,
-  outside: Outside,
-  options: { readonly dataDir: string; readonly nodeArgs?: readonly string[] },
-): Promise<Bot> {
-  const { dataDir, nodeArgs = [] } = options;
-  const env = environmentOf(outside, dataDir);
-  const started = ground.start("src/start.mjs", { env, nodeArgs });
+export async function startBot(ground: Ground, outside: Outside, dataDir: string): Promise<Bot> {
+  const started = ground.start("src/start.mjs", { env: environmentOf(outside, dataDir) });
   const [, url = ""] = await started.wrote(/listens at (\S+)\n/);
   const ready = await fetch(`${url}/readyz`);
   if (ready.status !== 200) throw new Error(`the bot is not ready: ${await ready.text()}`);
