@@ -32,7 +32,7 @@ export interface Deed {
 export type Doing = Pick<Deed, "kind" | "platform" | "by" | "intent"> &
   Partial<Pick<Deed, "target" | "permitted">>;
 
-const behaviours = { quick: 9, short: 5, slow: 2, fail: 2, ask: 1, pull: 1 };
+const behaviours = { quick: 8, short: 5, slow: 4, fail: 2, ask: 1, pull: 1 };
 
 export interface Deeds {
   readonly all: readonly Deed[];

@@ -1,5 +1,5 @@
 /** One history: people ask, the bot is killed, the world heals, and everything is looked at from outside. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -75,6 +75,10 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     violations.push(...judge(deeds.all, outside));
     await startOnceMore(town, outside, wrong);
     failed = violations.length > 0;
+    if (failed) {
+      const seen = { violations, deeds: deeds.all, ...outside, reactions: [...outside.reactions] };
+      writeFileSync(join(town.folder, "outside.json"), JSON.stringify(seen, null, 1));
+    }
     return { violations, deeds: deeds.all, outside, folder: town.folder };
   } finally {
     await town.close(failed);

@@ -7,7 +7,7 @@ import type { Town } from "./town.ts";
 
 const atOnce = 6;
 /** Most people wait while nothing answers; some try nevertheless. */
-const patience = 0.9;
+const patience = 0.97;
 const breathMs = 60;
 
 export interface People {

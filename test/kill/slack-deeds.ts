@@ -22,7 +22,7 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
   const cardOf = (): SlackCard | null => {
     const { slackCards } = look();
     // People talk about what is recent.
-    return slackCards.length === 0 ? null : random.pick(slackCards.slice(-40));
+    return slackCards.length === 0 ? null : random.pick(slackCards.slice(-30));
   };
 
   async function slash(deed: Deed, channel: string, text: string, forged = false): Promise<void> {
@@ -56,17 +56,18 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
     deeds.met(deed, statuses);
   }
 
+  /** Where somebody can press it; it may be gone by the time that they do. */
+  const cardWith = (action: string): SlackCard | null => {
+    const cards = look().slackCards.filter(({ text }) => text.includes(`"action_id":"${action}"`));
+    return cards.length === 0 ? null : random.pick(cards.slice(-30));
+  };
+
   async function press(by: string, action: "cancel" | "retry", card: SlackCard): Promise<boolean> {
-    // Whoever looked a moment ago presses a button that may be gone by now.
-    if (!card.text.includes(`"action_id":"${action}"`)) return false;
     const pressing = slack.press({ user: by, channel: card.channel, ts: card.ts, action }).catch(() => null);
     const deed = begin(by, `press ${action}`, by === "mallory" ? "nothing" : action, card.dispatch);
-    const pressed = await pressing;
     deed.place = placeOf(card.channel, card.root);
-    if (pressed === null) {
-      deed.event = `nothing was pressed ${deed.number}`;
-      return true;
-    }
+    const pressed = await pressing;
+    if (pressed === null) return false;
     deed.event = `slack:interaction:${pressed.triggerId}`;
     deeds.met(deed, [pressed.status]);
     return true;
@@ -119,13 +120,13 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
       return say(deed, card.channel, `@agent run ${deeds.words(deed)}`, card.root);
     },
     async button() {
-      const card = cardOf();
-      const action = random.pick(["cancel", "retry"] as const);
+      const action = random.pick(["cancel", "cancel", "retry"] as const);
+      const card = cardWith(action);
       if (card === null || !(await press(somebody(), action, card))) await run();
     },
     async doubleClick() {
-      const card = cardOf();
       const action = random.pick(["cancel", "retry"] as const);
+      const card = cardWith(action);
       if (card === null) return run();
       const by = somebody();
       const pressed = await Promise.all([press(by, action, card), press(by, action, card)]);
@@ -164,7 +165,8 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
         const deed = begin("mallory", "stranger replies", "nothing");
         return say(deed, card.channel, deeds.words(deed), card.root);
       }
-      if (way === 2 && card !== null && (await press("mallory", "cancel", card))) return;
+      const pressed = way === 2 ? cardWith("cancel") : null;
+      if (pressed !== null && (await press("mallory", "cancel", pressed))) return;
       if (way === 3) {
         const deed = begin("mallory", "stranger mentions", "nothing");
         return say(deed, idOf(random.pick(channels)), `@agent ${deeds.words(deed)}`);
