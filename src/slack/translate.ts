@@ -38,8 +38,8 @@ export function translate(body: unknown, self: Self, now: number): PersonEvent |
 }
 
 /**
- * A message that `conversations.replies` gave, as the event that told of it; null if it is none. Its thread is
- * ours already, so that it never stands under something that is still on its way into the store.
+ * A message that `conversations.replies` gave, as the event that told of it; null if none did, as of our own:
+ * Bolt drops those. Its thread is written down already, so that it never comes too early.
  */
 export function translateStored(
   stored: Readonly<Record<string, unknown>>,
@@ -47,7 +47,9 @@ export function translateStored(
   self: Self,
 ): ReplyEvent | null {
   const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
-  return data === undefined ? null : fromMessage(data, self, Number.POSITIVE_INFINITY);
+  if (data === undefined || data.user === self.userId) return null;
+  if (self.botId !== null && data.bot_id === self.botId) return null;
+  return fromMessage(data, self, Number.POSITIVE_INFINITY);
 }
 
 function fromCommand(command: SlashCommand, self: Self, now: number): CommandEvent {
