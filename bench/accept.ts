@@ -51,15 +51,19 @@ async function startBare(ground: Ground, script: string): Promise<string> {
   return url;
 }
 
+interface Contender {
+  readonly url: string;
+  readonly shot: () => Shot;
+  /** Milliseconds. */
+  readonly waits: number[];
+}
+
 function contestOf(bareUrl: string, botUrl: string, toBare: () => Shot, toBot: () => Shot) {
-  const contenders = [
-    { url: bareUrl, shot: toBare, waits: [] as number[] },
-    { url: botUrl, shot: toBot, waits: [] as number[] },
-  ] as const;
-  const [bare, bot] = contenders;
+  const bare: Contender = { url: bareUrl, shot: toBare, waits: [] };
+  const bot: Contender = { url: botUrl, shot: toBot, waits: [] };
   return {
     async round(shots: number, how: "counted" | "not counted", idle: () => Promise<void>): Promise<void> {
-      for (const { url, shot, waits } of contenders) {
+      for (const { url, shot, waits } of [bare, bot]) {
         const took = await volley(url, Array.from({ length: shots }, shot), perSecond);
         if (how === "counted") waits.push(...took);
         await idle();

@@ -32,15 +32,14 @@ const turn = z.object({ count: z.number(), at: z.number() });
 export type Addition = z.infer<typeof addition>;
 export type Turn = z.infer<typeof turn>;
 /** Requests since it was asked last. */
-export interface Asked {
-  readonly lists: number;
-  readonly fetches: number;
-  readonly others: number;
-}
+export const requestCounts = z.object({ lists: z.number(), fetches: z.number(), others: z.number() });
+export type RequestCounts = z.infer<typeof requestCounts>;
+
+const nothingAsked: RequestCounts = { lists: 0, fetches: 0, others: 0 };
 
 export function createApiStandIn(url: () => string): RequestListener {
   const runs = new Map<string, StoredRun>();
-  let asked = { lists: 0, fetches: 0, others: 0 };
+  let asked = { ...nothingAsked };
   let next = 0;
 
   function create(body: unknown): unknown {
@@ -117,7 +116,7 @@ export function createApiStandIn(url: () => string): RequestListener {
         return change(turn.parse(body)) ?? {};
       case `POST ${controlPath}/asked`: {
         const before = asked;
-        asked = { lists: 0, fetches: 0, others: 0 };
+        asked = { ...nothingAsked };
         return before;
       }
       case `GET ${apiPath}/agent/runs`:

@@ -1,6 +1,13 @@
 /** The real bot as a process, between stand-ins in another one. */
 import { readFileSync } from "node:fs";
-import { type Addition, type Asked, apiPath, controlPath, type Turn } from "./api-stand-in.ts";
+import {
+  type Addition,
+  apiPath,
+  controlPath,
+  type RequestCounts,
+  requestCounts,
+  type Turn,
+} from "./api-stand-in.ts";
 import { runName, secrets } from "./credentials.ts";
 import type { Ground, Started } from "./ground.ts";
 
@@ -14,7 +21,7 @@ export interface Outside {
   addRuns(addition: Addition): Promise<void>;
   turnRuns(turn: Turn): Promise<void>;
   /** What the API was asked since this was asked last. */
-  asked(): Promise<Asked>;
+  asked(): Promise<RequestCounts>;
   end(): Promise<void>;
 }
 
@@ -44,7 +51,7 @@ export async function startOutside(
     tellBot: async (url) => void (await control(`bot?url=${encodeURIComponent(url)}`)),
     addRuns: async (addition) => void (await control("add", addition)),
     turnRuns: async (turn) => void (await control("turn", turn)),
-    asked: async () => (await (await control("asked")).json()) as Asked,
+    asked: async () => requestCounts.parse(await (await control("asked")).json()),
     end: () => process.end(),
   };
 }
