@@ -16,7 +16,7 @@ export interface Plant {
   readonly decide?: (decide: Decide) => Decide;
   readonly store?: (store: Store, disk: Disk) => Store;
   readonly service?: (service: Service) => Service;
-  readonly platform?: (platform: Platform) => Platform;
+  readonly platform?: (platform: Platform, life: Life) => Platform;
   readonly accept?: (accept: Engine["accept"]) => Engine["accept"];
 }
 
@@ -48,7 +48,7 @@ export function createProcess(around: Surroundings): BotProcess {
     agentRuns: service,
     transcripts: service,
     factories: service,
-    platforms: around.platforms.map((platform) => (plant.platform ?? same)(platform.open(life))),
+    platforms: around.platforms.map((platform) => (plant.platform ?? same)(platform.open(life), life)),
     decide: (plant.decide ?? same)(createDecide(rules)),
     clock: {
       now: () => Math.floor(machine.time.nowMs + machine.time.skewMs),

@@ -3,7 +3,7 @@ import type { Fault, Outcome, PlatformEffect } from "../../src/core/effect.ts";
 import type { Permission, Place, Scope } from "../../src/core/event.ts";
 import type { View } from "../../src/core/view.ts";
 import type { Attempt, Platform } from "../../src/ports.ts";
-import type { Life, Machine } from "./machine.ts";
+import { isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 
 /** A message of the bot, or a private word to one person. */
 export interface Posted {
@@ -47,10 +47,7 @@ export class ChatPlatform {
   /** Effects toward a place in the order in which they took effect. */
   readonly done = new Map<Place, { readonly effect: string; readonly kind: string }[]>();
   readonly #machine: Machine;
-  readonly #limits = new Map<
-    string,
-    { readonly life: number; readonly until: number; readonly at: number }
-  >();
+  readonly #limits = new Map<string, Limit>();
   #count = 0;
 
   constructor(machine: Machine, name: "slack" | "github") {
@@ -83,7 +80,7 @@ export class ChatPlatform {
         const key = effect.kind;
         const limit = this.#limits.get(key);
         const { nowMs } = this.#machine.time;
-        if (limit?.life === life.number && nowMs + 2 < limit.until && limit.at > this.#machine.jumpedAt) {
+        if (limit?.life === life.number && isEarly(limit, nowMs) && limit.at > this.#machine.jumpedAt) {
           this.#machine.violated(
             "rate limits are obeyed",
             `${effect.id} came ${limit.until - nowMs} ms too early`,

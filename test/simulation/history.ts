@@ -8,7 +8,7 @@ import { judge } from "./judge.ts";
 import type { Violation } from "./machine.ts";
 import { People } from "./people.ts";
 import { createRandom } from "./random.ts";
-import { wordOn } from "./runs-service.ts";
+import { isWaiting, wordOn } from "./runs-service.ts";
 import { World } from "./world.ts";
 
 export interface History {
@@ -40,7 +40,8 @@ export async function tell(
 
   machine.healed = true;
   machine.note("world", () => "heals");
-  world.service.heal();
+  // Hours of waiting for a late delivery are long for a machine that looks at a run all the while.
+  world.service.heal(deliveries.underWay === 0);
   const isQuiet = (): boolean => deliveries.underWay === 0 && hasSettled(world);
   const limit = time.nowMs + patienceMs;
   while (time.nowMs < limit && time.happened < mostHappenings) {
@@ -92,7 +93,7 @@ function hasSettled({ disk, service, process }: World): boolean {
   if (process === null) return false;
   for (const run of service.runs.values()) {
     const { state } = wordOn(run);
-    if (!isEnded(state) && state !== "BLOCKED") return false;
+    if (!isEnded(state) && !isWaiting(state)) return false;
   }
   for (const thread of disk.threads.values()) {
     if (isSettled(thread)) continue;

@@ -2,7 +2,7 @@
 import { isEnded } from "../../src/core/run.ts";
 import type { View } from "../../src/core/view.ts";
 import { headline, type Posted } from "./chat.ts";
-import type { Outside } from "./outside.ts";
+import { firstOf, type Outside } from "./outside.ts";
 import { answerMark, episodeLink, type SimulatedRun, wordOn } from "./runs-service.ts";
 
 const lines: Readonly<Record<string, string>> = {
@@ -31,7 +31,7 @@ export function checkCards(outside: Outside): void {
     if (dispatch !== null) placesOf.set(dispatch, [...(placesOf.get(dispatch) ?? []), place]);
   }
   for (const [dispatch, runs] of runsOf) {
-    const deed = deeds.find(({ event }) => event.id === dispatch);
+    const deed = deeds.find(({ event }) => event.id === firstOf(dispatch));
     const at = deed?.event.place ?? null;
     const isShut = at !== null && (world.slack.isShut(at) || world.github.isShut(at));
     if (runs.length > 0 && !placesOf.has(dispatch) && !isShut)
@@ -114,7 +114,8 @@ const labels: Readonly<Record<string, string>> = {
 
 function checkLabels({ world, wrong }: Outside): void {
   for (const thread of world.disk.threads.values()) {
-    const latest = thread.runs.at(-1);
+    // What never started hides no run.
+    const latest = thread.runs.findLast(({ failed }) => failed === null) ?? thread.runs.at(-1);
     if (latest === undefined) continue;
     const run = latest.runId === null ? undefined : world.service.runs.get(latest.runId);
     const expected = run === undefined ? "agent:failed" : (labels[wordOn(run).state] ?? "agent:running");

@@ -91,6 +91,9 @@ function checkEffect(outside: Outside, deed: Deed): void {
         "message" in event &&
         event.message !== undefined &&
         (platformOf(outside, deed).reactions.get(event.message)?.size ?? 0) > 0;
+      const lost = [...world.service.refused].some((text) => text.includes(` ${event.id}/follow-up/`));
+      if (lost && arrived.length === 0 && !told)
+        wrong("no silence", `${event.id} did not reach the agent, and nobody was told`);
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
       if (intent === "say" && !wasAskedFor(outside, deed)) return;
@@ -130,6 +133,9 @@ function checkRefused(outside: Outside, deed: Deed): void {
   const before = outside.posted.some(
     ({ kind, place, person }) => kind === "tell" && place === event.place && person === event.by.id,
   );
+  // A plain reply is marked; why is said once in a place.
+  if (event.kind === "reply" && platformOf(outside, deed).reactions.get(event.message)?.has("refused"))
+    return;
   const secret = "answerVia" in event && event.answerVia !== undefined;
   if (!secret && (before || platformOf(outside, deed).isShut(event.place ?? event.scope))) return;
   outside.wrong("no silence", `${event.id} was refused, and its author was not told`);

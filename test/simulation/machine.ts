@@ -16,6 +16,17 @@ export type Answer<T> =
   | { readonly kind: "unreached" | "lost" }
   | { readonly kind: "limited"; readonly retryAfterMs: number };
 
+/** A 429 as one process heard it, in true time. */
+export interface Limit {
+  readonly life: number;
+  readonly until: number;
+  readonly at: number;
+}
+
+/** Whether the request should have waited. What had begun before, with a search or two, is on its way. */
+export const isEarly = (limit: Limit, nowMs: number): boolean =>
+  nowMs > limit.at + 2_000 && nowMs + 2 < limit.until;
+
 export interface Violation {
   readonly invariant: string;
   readonly what: string;

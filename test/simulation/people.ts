@@ -49,7 +49,7 @@ export class People {
       case "slash":
         return this.#slash(this.#random.chance(0.85) ? this.#request("run ") : this.#wrong());
       case "slashControl":
-        return this.#slash(this.#control());
+        return this.#tellSlash(this.#control());
       case "mention":
         return this.#mention();
       case "reply":
@@ -166,6 +166,12 @@ export class People {
 
   /** The platforms' own clocks are right. */
   #at = (): string => new Date(this.#world.machine.time.nowMs).toISOString();
+
+  /** Two people may want to follow the same run at the same time. */
+  #tellSlash(words: Words): void {
+    this.#slash(words);
+    if (words.verb === "attach" && this.#random.chance(0.3)) this.#slash(words);
+  }
 
   #slash(words: Words): void {
     this.#count += 1;

@@ -1,7 +1,7 @@
 /** The Agent Runs service: keeps runs, lets them live, and answers as the specification has it. */
 import { type CreateRequest, dispatchKey, isEnded, type Run } from "../../src/core/run.ts";
 import type { AgentRuns, ApiFault, Factories, RunPage, RunQuery, Transcripts } from "../../src/ports.ts";
-import type { Answer, Life, Machine } from "./machine.ts";
+import { type Answer, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 import { createRandom, type Random } from "./random.ts";
 
 /** Rejections of the API's client. */
@@ -52,6 +52,9 @@ export const episodeLink = (runId: string, episode: number): string =>
   `https://runs.example/${runId}/episode-${episode}`;
 export const answerMark = (runId: string, episode: number): string =>
   `answer of ${runId} episode-${episode}.`;
+
+/** Without people nothing more happens; `PAUSED` is a state that the bot has never heard of. */
+export const isWaiting = (state: string): boolean => state === "BLOCKED" || state === "PAUSED";
 
 export class RunsService {
   readonly runs = new Map<string, SimulatedRun>();
@@ -134,12 +137,14 @@ export class RunsService {
     for (const text of run.followUps) {
       if (!run.conversation.some((said) => said.text === text)) run.conversation.push({ role: "user", text });
     }
-    const kind = random.weighted({ end: 60, block: 22, touch: 10, stay: 4, long: 4 });
+    const kind = random.weighted({ end: 60, block: 22, touch: 10, stay: 4, long: 4, pause: 3 });
     switch (kind) {
       case "end":
         return this.#later(run, this.#soon(25_000), () => this.#end(run));
       case "block":
         return this.#later(run, this.#soon(20_000), () => this.turn(run, "BLOCKED"));
+      case "pause":
+        return this.#later(run, this.#soon(20_000), () => this.turn(run, "PAUSED"));
       case "touch":
         return this.#later(run, this.#soon(10_000), () => {
           this.turn(run, "INPROGRESS");
@@ -163,6 +168,8 @@ export class RunsService {
     const told = isEnded(state) || state === "BLOCKED";
     if (told) {
       run.episodes.push(state);
+      // What waits for a run that never begins reaches nobody.
+      if (!run.begun) run.followUps.length = 0;
       const said = this.#random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
       run.conversation.push({ role: "assistant", text: said });
       run.callOff();
@@ -180,12 +187,12 @@ export class RunsService {
     this.#machine.note("service", () => `${run.id} is ${state}`);
   }
 
-  /** The world heals: what would wait for ever goes on, but for some that wait for people. */
-  heal(): void {
+  /** The world heals: what would wait for ever goes on; some that wait for people may go on doing so. */
+  heal(mayWait: boolean): void {
     for (const run of this.runs.values()) {
       const { state } = wordOn(run);
       if (isEnded(state)) continue;
-      if (state === "BLOCKED" && this.#random.chance(0.6)) continue;
+      if (isWaiting(state) && mayWait && this.#random.chance(0.6)) continue;
       if (state === "QUEUED" || state === "PENDING") continue;
       this.#later(run, this.#random.between(1_000, 120_000), () => {
         if (isEnded(wordOn(run).state)) return;
@@ -306,15 +313,12 @@ export class RunsService {
     };
   }
 
-  readonly #limits = new Map<
-    string,
-    { readonly life: number; readonly until: number; readonly at: number }
-  >();
+  readonly #limits = new Map<string, Limit>();
 
   async #call<T>(life: Life, writes: string | null, does: () => T): Promise<T> {
     const { time } = this.#machine;
     const limit = writes === null ? undefined : this.#limits.get(writes);
-    if (limit?.life === life.number && time.nowMs + 2 < limit.until && limit.at > this.#machine.jumpedAt) {
+    if (limit?.life === life.number && isEarly(limit, time.nowMs) && limit.at > this.#machine.jumpedAt) {
       this.#machine.violated("rate limits are obeyed", `${writes} came ${limit.until - time.nowMs} ms early`);
     }
     const answer: Answer<() => T> = await this.#machine.request(life, "agent-runs", () => {

@@ -26,6 +26,7 @@ async function main(): Promise<number> {
   const from = Number(values.from);
   const to = from + Number(values.seeds);
   const began = performance.now();
+  const usedBefore = process.cpuUsage();
   const failed: History[] = [];
   let told = 0;
   let happened = 0;
@@ -39,6 +40,7 @@ async function main(): Promise<number> {
     }
   }
   const seconds = (performance.now() - began) / 1_000;
+  const { user, system } = process.cpuUsage(usedBefore);
   if (values.all) {
     for (const { seed, violations } of failed.slice(0, 60)) {
       say(`${seed}: ${violations[0]?.invariant}: ${violations[0]?.what}`);
@@ -48,6 +50,7 @@ async function main(): Promise<number> {
   if (first !== undefined && !values.all) await replay(first.seed);
   say(
     `${told} histories in ${seconds.toFixed(1)} s: ${(told / seconds).toFixed(0)} a second, ` +
+      `${((told / (user + system)) * 1_000_000).toFixed(0)} a second of one core, ` +
       `${(happened / told).toFixed(0)} happenings each; ${failed.length} failed` +
       (first === undefined ? "." : `, first seed ${first.seed}.`),
   );

@@ -86,7 +86,7 @@ export function drawWeather(seed: number): Weather {
     slowestDeliveryMs: random.pick([200, 200, 3_000, 30_000]),
     apiSkewMs: random.between(-minute, minute),
     listLagMs: bad(0.2, () => random.between(500, 15_000), 0),
-    pageSize: random.pick([1, 2, 500]),
+    pageSize: random.pick([1, 2, 500, 500]),
     ignoredFilters: new Set(
       (["name", "created_after", "updated_after"] as const).filter(() => random.chance(0.15)),
     ),

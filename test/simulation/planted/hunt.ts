@@ -1,0 +1,40 @@
+/** Plants each defect and tells histories until one shows it: `node test/simulation/planted/hunt.ts`. */
+import { tell } from "../history.ts";
+import { people } from "./people.ts";
+import { performing } from "./performing.ts";
+import type { Planted } from "./planted.ts";
+import { saving } from "./saving.ts";
+
+export const planted: readonly Planted[] = [...saving, ...performing, ...people].sort(
+  (one, other) => one.promise - other.promise,
+);
+
+export const mostSeeds = 1_000;
+const atOnce = 16;
+
+export interface Caught {
+  readonly seed: number;
+  readonly invariant: string;
+}
+
+/** The first seed whose history shows the defect; null: none of the first thousand does. */
+export async function hunt({ plant }: Planted): Promise<Caught | null> {
+  for (let from = 1; from <= mostSeeds; from += atOnce) {
+    const seeds = Array.from({ length: atOnce }, (_, index) => from + index);
+    const histories = await Promise.all(seeds.map((seed) => tell(seed, { plant })));
+    for (const { seed, violations } of histories) {
+      const [first] = violations;
+      if (first !== undefined) return { seed, invariant: first.invariant };
+    }
+  }
+  return null;
+}
+
+if (import.meta.main) {
+  for (const each of planted) {
+    const caught = await hunt(each);
+    const where = caught === null ? "NOT CAUGHT" : `seed ${caught.seed}: ${caught.invariant}`;
+    process.stdout.write(`| ${each.promise} | ${each.name} | ${where} |\n`);
+    if (caught === null) process.exitCode = 1;
+  }
+}

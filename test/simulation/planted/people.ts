@@ -1,0 +1,115 @@
+/** Promises 5 and 8: what is told, and who may. */
+import type { Effect } from "../../../src/core/effect.ts";
+import type { PersonEvent } from "../../../src/core/event.ts";
+import type { Plant } from "../bot-process.ts";
+import { headline } from "../chat.ts";
+import type { Planted } from "./planted.ts";
+
+/** Effects that were just decided, and that this picks, are forgotten. */
+const forgetting = (isForgotten: (effect: Effect) => boolean): Plant => ({
+  decide: (decide) => (thread, event, now) => {
+    const decision = decide(thread, event, now);
+    if (decision.kind !== "keep" || !decision.thread.effects.some(isForgotten)) return decision;
+    const effects = decision.thread.effects.filter((effect) => !isForgotten(effect));
+    return { kind: "keep", thread: { ...decision.thread, effects } };
+  },
+});
+
+const saying =
+  (words: string) =>
+  (effect: Effect): boolean =>
+    (effect.kind === "reply" || effect.kind === "tell") && headline(effect.view).includes(words);
+
+const believing = (change: (event: PersonEvent) => PersonEvent): Plant => ({
+  accept: (accept) => (event) => accept(change(event)),
+});
+
+export const people: readonly Planted[] = [
+  { name: "a cancelled run's end is not told", promise: 5, plant: forgetting(saying("was cancelled")) },
+  { name: "a BLOCKED is not told", promise: 5, plant: forgetting(saying("needs an answer")) },
+  { name: "a refused dispatch is not told", promise: 5, plant: forgetting(saying("could not be started")) },
+  { name: "whoever may not hears nothing", promise: 5, plant: forgetting(saying("Sorry, ")) },
+  { name: "whoever mistypes hears nothing", promise: 5, plant: forgetting(saying("I don't know the")) },
+  { name: "a lost follow-up is not told", promise: 5, plant: forgetting(saying("did not reach the agent")) },
+  {
+    name: "an end is told twice",
+    promise: 5,
+    plant: {
+      decide: (decide) => (thread, event, now) => {
+        const decision = decide(thread, event, now);
+        if (decision.kind !== "keep" || event.kind !== "outcome" || !event.outcome.ok) return decision;
+        if (event.outcome.kind !== "answer") return decision;
+        const { effects } = decision.thread;
+        const before = new Set(thread?.effects.map(({ id }) => id));
+        const again = effects
+          .filter(({ id, kind }) => kind === "reply" && !before.has(id))
+          .map((effect) => ({ ...effect, id: `${effect.id}0` }));
+        return { kind: "keep", thread: { ...decision.thread, effects: [...effects, ...again] } };
+      },
+    },
+  },
+  {
+    name: "a run that was continued is not told of again",
+    promise: 5,
+    plant: {
+      decide: (decide) => (thread, event, now) => {
+        const decision = decide(thread, event, now);
+        if (decision.kind !== "keep" || event.kind !== "outcome" || !event.outcome.ok) return decision;
+        if (event.outcome.kind !== "follow-up") return decision;
+        const runs = decision.thread.runs.map((run, index) => thread?.runs[index] ?? run);
+        return { kind: "keep", thread: { ...decision.thread, runs } };
+      },
+    },
+  },
+  {
+    name: "an unknown permission counts as one",
+    promise: 8,
+    plant: believing((event) =>
+      event.by.permission === "unknown" ? { ...event, by: { ...event.by, permission: "write" } } : event,
+    ),
+  },
+  {
+    name: "who may read may write",
+    promise: 8,
+    plant: {
+      platform: (platform) => ({
+        ...platform,
+        perform: async (effect, attempt) => {
+          const outcome = await platform.perform(effect, attempt);
+          return outcome.ok && outcome.kind === "permission" && outcome.permission === "read"
+            ? { ...outcome, permission: "write" }
+            : outcome;
+        },
+      }),
+    },
+  },
+  {
+    name: "bots are obeyed",
+    promise: 8,
+    plant: believing((event) => ({ ...event, by: { ...event.by, bot: false } })),
+  },
+  {
+    name: "the list of people is not looked at",
+    promise: 8,
+    plant: believing((event) =>
+      event.by.id === "mallory" ? { ...event, by: { ...event.by, id: "alice" } } : event,
+    ),
+  },
+  {
+    name: "what is said aside is passed on",
+    promise: 8,
+    plant: believing((event) =>
+      event.kind === "reply" ? { ...event, text: event.text.replace("!aside ", "") } : event,
+    ),
+  },
+  {
+    name: "what others said reaches the agent unquoted",
+    promise: 8,
+    plant: {
+      service: (service) => ({
+        ...service,
+        create: (request) => service.create({ ...request, prompt: request.prompt.replace(/^> /gm, "") }),
+      }),
+    },
+  },
+];

@@ -1,0 +1,9 @@
+/** Defects planted on purpose: what the simulation must be able to see, one promise after the other. */
+import type { Plant } from "../bot-process.ts";
+
+export interface Planted {
+  readonly name: string;
+  /** Of design.md. */
+  readonly promise: number;
+  readonly plant: Plant;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { found } from "./found.ts";
+import { fingerprint, type History, tell } from "./history.ts";
+import { hunt, mostSeeds, planted } from "./planted/hunt.ts";
+
+const atOnce = 16;
+/** Of the two sets together; a slow machine tells fewer fresh histories, never none. */
+const budgetMs = 14_000;
+const fixedSeeds = 600;
+const leastFresh = 100;
+const mostFresh = 1_500;
+
+/** How to see it, and what it was. */
+const failures = (histories: readonly History[]): string[] =>
+  histories.flatMap(({ seed, violations: [first] }) =>
+    first === undefined ? [] : [`npm run simulate -- --seed ${seed}   # ${first.invariant}: ${first.what}`],
+  );
+
+async function tellAll(from: number, count: number, until = Number.POSITIVE_INFINITY): Promise<History[]> {
+  const histories: History[] = [];
+  while (histories.length < count && (performance.now() < until || histories.length < leastFresh)) {
+    const next = from + histories.length;
+    const seeds = Array.from({ length: Math.min(atOnce, count - histories.length) }, (_, at) => next + at);
+    histories.push(...(await Promise.all(seeds.map((seed) => tell(seed)))));
+  }
+  return histories;
+}
+
+test("the promises hold in a fixed set of histories and in a fresh one", async () => {
+  const until = performance.now() + budgetMs;
+  expect(failures(await tellAll(1, fixedSeeds))).toEqual([]);
+  const from = 1_000_000 + Math.floor(Math.random() * 1_000_000_000);
+  const fresh = await tellAll(from, mostFresh, until);
+  expect(fresh.length).toBeGreaterThanOrEqual(leastFresh);
+  expect(failures(fresh), `fresh seeds from ${from}`).toEqual([]);
+});
+
+test.each(found)("what seed $seed found stays mended: $what", async ({ seed }) => {
+  expect(failures([await tell(seed)])).toEqual([]);
+});
+
+test("a seed tells the same history each time, in whatever company", async () => {
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
+  const alone: History[] = [];
+  for (const seed of seeds) alone.push(await tell(seed, { recording: true }));
+  const together = await Promise.all(seeds.map((seed) => tell(seed, { recording: true })));
+  expect(together.map(fingerprint)).toEqual(alone.map(fingerprint));
+  expect(new Set(alone.map(fingerprint)).size).toBe(seeds.length);
+  expect(alone.every(({ lines }) => lines.length > 0)).toBe(true);
+});
+
+test.each(planted)("a defect planted against promise $promise is caught: $name", async (each) => {
+  const caught = await hunt(each);
+  expect(caught?.seed).toBeLessThanOrEqual(mostSeeds);
+});
