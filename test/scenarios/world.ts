@@ -3,6 +3,7 @@
  * a process of its own between them, started as its users start it.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -42,7 +43,20 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly maxRuns?: number;
   readonly timeoutMs?: number;
+  /** As whom the bot comes to GitHub; `token` is the one that sees no webhooks. */
+  readonly gitHubAuth?: "token" | "token that sees webhooks" | "app";
+  /** Waits before Slack's repetitions of an event, in milliseconds. */
+  readonly slackRetryDelaysMs?: readonly number[];
 }
+
+const app = { id: 4711, slug: "agent-runs-app" };
+
+const createAppKeys = () =>
+  generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
 
 export async function createWorld(options: WorldOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "agent-runs-bot-story-"));
@@ -63,16 +77,20 @@ export async function createWorld(options: WorldOptions = {}) {
     botToken: "xoxb-story",
     ...(options.socketMode ? { appToken: "xapp-story" } : {}),
     eventsUrl: () => `${botUrl}/slack/events`,
-    retryDelaysMs: [50, 200, 1_000, 2_000, 3_000, 3_000],
+    retryDelaysMs: options.slackRetryDelaysMs ?? [50, 200, 1_000, 2_000, 3_000, 3_000],
   });
   const slackServer = await serve(getRequestListener((request) => slack.fetch(request)));
   slack.baseUrl = slackServer.url;
   if (options.socketMode) slack.attachSocketMode(slackServer.server, "/socket");
 
+  const { gitHubAuth = "token" } = options;
+  const appKeys = gitHubAuth === "app" ? createAppKeys() : null;
   const github = createGitHubStandIn({
     webhookSecret: "github-webhook-secret",
     token: "ghp_story",
     webhookUrl: () => `${botUrl}/github/webhooks`,
+    hooksAllowed: gitHubAuth === "token that sees webhooks",
+    ...(appKeys === null ? {} : { app: { ...app, publicKey: appKeys.publicKey } }),
   });
   const githubServer = await serve(
     getRequestListener((request, connection) => github.fetch(request, connection as Connection)),
@@ -127,7 +145,9 @@ export async function createWorld(options: WorldOptions = {}) {
       ? { SLACK_APP_TOKEN: "xapp-story" }
       : { SLACK_SIGNING_SECRET: "slack-signing-secret" }),
     SLACK_API_URL: `${slackServer.url}/api/`,
-    GITHUB_TOKEN: "ghp_story",
+    ...(appKeys === null
+      ? { GITHUB_TOKEN: "ghp_story" }
+      : { GITHUB_APP_ID: String(app.id), GITHUB_PRIVATE_KEY: appKeys.privateKey }),
     GITHUB_WEBHOOK_SECRET: "github-webhook-secret",
     GITHUB_API_URL: githubServer.url,
     ...options.environment,
@@ -171,6 +191,8 @@ export async function createWorld(options: WorldOptions = {}) {
   return {
     slack,
     github,
+    /** Under which name the bot comments on GitHub. */
+    gitHubLogin: appKeys === null ? "agent-runs-bot" : `${app.slug}[bot]`,
     dataDir,
     apiCalls: apiCalls as readonly ApiCall[],
     failApi: (fault: ApiFault): void => {
