@@ -34,10 +34,17 @@ export interface RunPage {
   readonly page_info: { readonly has_next_page: boolean; readonly next_cursor?: string | null | undefined };
 }
 
+export interface Spoken {
+  readonly role: string;
+  readonly text: string;
+  /** RFC 3339, by the API's clock; absent where the API does not tell. */
+  readonly at?: string;
+}
+
 /** A run's conversation, as text. Rejects like `AgentRuns`. */
 export interface Transcripts {
   /** User and assistant texts, oldest first; null while the run has no conversation. */
-  messages(runId: string): Promise<readonly { readonly role: string; readonly text: string }[] | null>;
+  messages(runId: string): Promise<readonly Spoken[] | null>;
 }
 
 /** The separate factory API. Rejects like `AgentRuns`. */

@@ -4,18 +4,21 @@ import type { Conversation, Step } from "./schema.ts";
 export interface SpokenText {
   readonly role: string;
   readonly text: string;
+  /** RFC 3339; absent where the API does not tell. */
+  readonly at?: string;
 }
 
 const spoken = new Set(["user", "assistant"]);
 
 function* textsOf(step: Step): Generator<SpokenText> {
-  for (const { role, content } of step.messages) {
+  for (const { role, content, timestamp } of step.messages) {
     if (!spoken.has(role)) continue;
     const text = content
       .flatMap((block) => (block.type === "text" && block.text ? [block.text] : []))
       .join("\n\n");
     // An assistant that said nothing in its turn is worth knowing: what it said before is no answer to it.
-    if (role === "assistant" || text.trim() !== "") yield { role, text };
+    if (role !== "assistant" && text.trim() === "") continue;
+    yield { role, text, ...(timestamp ? { at: timestamp } : {}) };
   }
   for (const inner of step.steps) yield* textsOf(inner);
 }

@@ -1,6 +1,6 @@
 import type { ApiEffect, Outcome } from "../core/effect.ts";
 import type { Thread } from "../core/thread.ts";
-import type { Attempt } from "../ports.ts";
+import type { Attempt, Spoken } from "../ports.ts";
 import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
 import { isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
@@ -35,7 +35,7 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
     case "fetch":
       return fetchRun(api, effect.runId);
     case "answer":
-      return readAnswer(api, runIdOf(thread, effect.dispatch));
+      return readAnswer(api, runIdOf(thread, effect.dispatch), effect.run.updated_at);
     case "list":
       return listOurs(api);
     default:
@@ -67,15 +67,30 @@ async function fetchRun(api: Api, runId: string): Promise<Outcome> {
   }
 }
 
-async function readAnswer(api: Api, runId: string | null): Promise<Outcome> {
+/** What the agent wrote last in the turn that ended then; `endedAt` by the API's clock, RFC 3339. */
+async function readAnswer(api: Api, runId: string | null, endedAt: string): Promise<Outcome> {
   if (runId === null) return failed(noRun);
-  const messages = (await api.transcripts.messages(runId)) ?? [];
+  const messages = saidUntil(endedAt, (await api.transcripts.messages(runId)) ?? []);
   // Back from the last thing that the agent wrote, over what is empty, but never into an earlier turn.
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < last);
   const turn = messages.slice(asked + 1, last + 1);
   const answer = turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
   return { ok: true, kind: "answer", text: answer?.text ?? null };
+}
+
+/**
+ * Without the turns that a follow-up began since: an end is often read late, as after a restart, when the run
+ * has gone on. A run that took a follow-up before its end would not have ended.
+ */
+function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoken[] {
+  const end = Date.parse(endedAt);
+  // Some services tell times in whole seconds.
+  const slackMs = end % 1_000 === 0 ? 999 : 0;
+  const next = messages.findIndex(
+    ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > end + slackMs,
+  );
+  return next < 0 ? messages : messages.slice(0, next);
 }
 
 async function listOurs(api: Api): Promise<Outcome> {

@@ -46,6 +46,17 @@ test("messages are what user and assistant said, step by step and inner steps af
   expect(api.seen[0]?.url.pathname).toBe("/api/v1/agent/runs/run-1/conversation");
 });
 
+test("a message says when it was said where the API does", async () => {
+  const messages = [{ ...said("user", "hi"), timestamp: "2026-01-01T00:00:01Z" }, said("assistant", "hello")];
+  await using api = await startLocalApi(() => ({
+    body: { conversation_id: "c-1", steps: [{ id: "1", messages, steps: [] }] },
+  }));
+  expect(await api.client().messages("run-1")).toStrictEqual([
+    { role: "user", text: "hi", at: "2026-01-01T00:00:01Z" },
+    { role: "assistant", text: "hello" },
+  ]);
+});
+
 test("the raw conversation is given as it is", async () => {
   const body = { conversation_id: "c-1", steps: [{ id: "1", messages: [said("user", "hi")], steps: [] }] };
   await using api = await startLocalApi(() => ({ body }));

@@ -139,6 +139,24 @@ test("an earlier turn's answer is never told as the answer to a later one", asyn
   expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
+test("the answer to an end that is read late is the one it had then, not that of a turn begun since", async () => {
+  const spoken = [
+    { role: "user", text: "fix it", at: "2026-01-01T00:00:01.000Z" },
+    { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09.500Z" },
+    { role: "user", text: "and the docs", at: "2026-01-01T00:00:10.001Z" },
+    { role: "assistant", text: "", at: "2026-01-01T00:00:10.002Z" },
+  ];
+  const readAt = async (updated_at: string): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", spoken);
+    return perform(made, { ...answer, run: { ...answer.run, updated_at } });
+  };
+  expect(await readAt("2026-01-01T00:00:09.501Z")).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
+  expect(await readAt("2026-01-01T00:00:12.501Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
+  // A service that tells whole seconds means any time within them.
+  expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
+});
+
 test("a run without a conversation has no answer", async () => {
   expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
