@@ -15,8 +15,12 @@ export type ShowRun = (run: Run, how: "changes" | "everything" | "single") => Pr
 export const quiet = { firstMs: 30_000, shownMs: 5 * 60_000, mostMs: 60 * 60_000 };
 /** What comes of a follow-up shows within this time, also in lists that lag. */
 const confirmMs = 90_000;
+/** A look that came a little too early is repeated after so long. */
+const confirmAgainMs = 1_000;
 const handFirstMs = 1_000;
 const handMostMs = 5 * 60_000;
+
+const mayBeOver = ({ state }: Run): boolean => isEnded(state) || state === "BLOCKED";
 
 /**
  * Takes one run as the API shows it, and hands it to its thread if it is ours, unfinished and changed. `how`
@@ -33,7 +37,7 @@ export function createShowRun(options: {
   function isNews(known: OpenRun, run: Run, how: Parameters<ShowRun>[1]): boolean {
     if (known.handed === null) return true;
     if (known.handed.key === keyOf(run)) {
-      if (!isEnded(run.state) && run.state !== "BLOCKED") return false;
+      if (!mayBeOver(run)) return false;
       // Something may still come of a follow-up; that nothing did is news once it had the time to show.
       if (known.settling) return clock.now() - known.changedAt >= confirmMs;
       // A thread that missed an end, for whatever reason, hears of it again where that is seldom.
@@ -45,7 +49,10 @@ export function createShowRun(options: {
 
   /** A run that only the rarer look shows as changed will be looked for soon again, another ever later. */
   function quietAfter(known: OpenRun, run: Run, how: Parameters<ShowRun>[1], changed: boolean): number {
-    if (changed && isEnded(run.state)) return confirmMs;
+    if (changed && (isEnded(run.state) || known.settling)) return confirmMs;
+    if (known.settling && mayBeOver(run)) {
+      return Math.max(confirmAgainMs, known.changedAt + confirmMs - clock.now());
+    }
     if (how === "changes") return quiet.shownMs;
     return changed ? quiet.firstMs : Math.min(known.quietMs * 2, quiet.mostMs);
   }

@@ -46,6 +46,17 @@ test("a run of which nothing shows after a follow-up is let go after a while, an
   expect(told()).toBe(1);
 });
 
+test("a run is let go in its time although sweeps show only what others do meanwhile", async () => {
+  const { clock, store, engine, api } = await started("SUCCEEDED");
+  await engine.accept(reply("one more thing"));
+  await engine.accept(mention("another", { place: "slack:T1:C1:200.1" }));
+  for (let seconds = 0; seconds < 160; seconds += 10) {
+    await clock.advance(10_000);
+    api.turn("run-2", "INPROGRESS");
+  }
+  expect(isSettled(store.get(place))).toBe(true);
+});
+
 test("a run that goes on late after a follow-up is told of again", async () => {
   const { clock, store, engine, api, told } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));
