@@ -78,6 +78,9 @@ function judgeEnds({ posts }: Outside, place: string, run: SeenRun, wrong: Wrong
   if (told.length > most) wrong("an end is told once", `${name}: ${told.length} replies, ${most} ends`);
   const mark = run.begun.at(-1);
   if (mark === undefined || !run.finished.includes(mark)) return;
+  if (told.some(({ text }) => text.includes("The agent left no answer"))) {
+    wrong("an end is told with its answer", `${name}: an answer is said to be missing`);
+  }
   const answers = told.filter(({ text }) => text.includes(`mark:${mark}`));
   if (answers.length === 0 && run.state !== "CANCELLED") {
     wrong("an end is told with its answer", `${name}: not “mark:${mark}”`);
