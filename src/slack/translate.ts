@@ -48,7 +48,6 @@ export function translateStored(
 ): ReplyEvent | null {
   const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
   if (data === undefined || data.user === self.userId) return null;
-  if (self.botId !== null && data.bot_id === self.botId) return null;
   return fromMessage(data, self, Number.POSITIVE_INFINITY);
 }
 

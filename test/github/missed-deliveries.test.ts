@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { appAuth, repo, type StartOptions, start, tokenAuth } from "./start.ts";
 
 const scopes = [`github:${repo}`];
+const nowhere = "http://127.0.0.1:9/github/webhooks";
 
 /** With a webhook whose deliveries may be seen: the App's own, or the repository's. */
 const ways: readonly [string, StartOptions][] = [
@@ -88,7 +89,7 @@ describe.each(ways)("%s", (_, options) => {
     const github = await begin(options);
     await using _end = github;
     const { id } = await github.say("hello");
-    github.state.down = true;
+    github.hook.url = nowhere;
     await github.standIn.editComment({ user: "alice", repo, id, body: "hallo" });
     await github.standIn.closeIssue({ user: "bob", repo, issue: 1 });
     expect(await github.missed()).toEqual([]);
@@ -195,6 +196,25 @@ describe("a comment that could not be understood while GitHub was down", () => {
     const { id } = await github.say("@agent-runs-bot fix it");
     expect(await github.missed()).toMatchObject([{ id: `github:comment:${id}`, mention: true }]);
   });
+});
+
+it("asks for a thousand deliveries at once, and for the others by the next look", async () => {
+  const github = await begin({ auth: appAuth });
+  await using _end = github;
+  const { url } = github.hook;
+  github.hook.url = nowhere;
+  for (let index = 0; index < 1_003; index += 1) {
+    await github.standIn.comment({ user: "alice", repo, issue: 1, body: `${index}` });
+  }
+  github.hook.url = url;
+  await expect(github.missed()).rejects.toThrow("the others follow");
+  expect(github.attempts()).toBe(1_000);
+  await github.standIn.idle();
+  const texts = (await github.missed()).map((event) => event.kind === "reply" && event.text);
+  expect(texts.slice(-3)).toEqual(["1000", "1001", "1002"]);
+  await github.standIn.idle();
+  expect(github.attempts()).toBe(1_003);
+  expect(new Set(github.events.map(({ id }) => id)).size).toBe(1_003);
 });
 
 describe("a repository's webhook", () => {

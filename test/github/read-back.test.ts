@@ -57,6 +57,7 @@ describe("reading back", () => {
 
   it("takes the whole second that it is asked for, and nothing older that was only changed since", async () => {
     await using github = await begin();
+    github.state.down = true;
     const old = await github.say("old");
     github.clock.ms += 60_400;
     const { id } = await github.say("just missed");

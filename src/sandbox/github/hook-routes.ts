@@ -4,7 +4,7 @@ import { ApiError, type Env, linkTo, sizeOf } from "./answers.ts";
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import type { Repository } from "./snapshot.ts";
 
-export const hookId = 1;
+const hookId = 1;
 
 export interface HookRoutesOptions {
   readonly deliveries: Deliveries;
