@@ -29,11 +29,13 @@ export interface SimulatedRun {
   readonly name: string | null;
   /** Every word on it, oldest first, with the true time at which it became so. */
   readonly words: { readonly at: number; readonly run: Run }[];
-  readonly conversation: { readonly role: string; readonly text: string }[];
+  readonly conversation: { readonly role: string; readonly text: string; readonly at: string }[];
   /** Follow-ups in the order in which they arrived. */
   readonly followUps: string[];
   /** Ends and BLOCKEDs, in order. */
   readonly episodes: string[];
+  /** What the agent said at the end of each. */
+  readonly answers: string[];
   readonly cancellable: boolean;
   cancels: number;
   begun: boolean;
@@ -93,6 +95,7 @@ export class RunsService {
       conversation: [],
       followUps: [],
       episodes: [],
+      answers: [],
       cancellable: !this.#random.chance(0.05),
       cancels: 0,
       begun: false,
@@ -133,9 +136,11 @@ export class RunsService {
   #work(run: SimulatedRun): void {
     const random = this.#random;
     run.begun = true;
-    if (run.conversation.length === 0) run.conversation.push({ role: "user", text: run.request.prompt });
+    if (run.conversation.length === 0)
+      run.conversation.push({ role: "user", text: run.request.prompt, at: this.#now() });
     for (const text of run.followUps) {
-      if (!run.conversation.some((said) => said.text === text)) run.conversation.push({ role: "user", text });
+      if (!run.conversation.some((said) => said.text === text))
+        run.conversation.push({ role: "user", text, at: this.#now() });
     }
     const kind = random.weighted({ end: 60, block: 22, touch: 10, stay: 4, long: 4, pause: 3 });
     switch (kind) {
@@ -171,7 +176,8 @@ export class RunsService {
       // What waits for a run that never begins reaches nobody.
       if (!run.begun) run.followUps.length = 0;
       const said = this.#random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
-      run.conversation.push({ role: "assistant", text: said });
+      run.answers.push(said);
+      run.conversation.push({ role: "assistant", text: said, at: this.#now() });
       run.callOff();
     }
     const before = wordOn(run);
@@ -197,7 +203,7 @@ export class RunsService {
       this.#later(run, this.#random.between(1_000, 120_000), () => {
         if (isEnded(wordOn(run).state)) return;
         // Somebody answers elsewhere, which is a turn of its own.
-        if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on." });
+        if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on.", at: this.#now() });
         this.#end(run);
       });
     }
@@ -223,7 +229,7 @@ export class RunsService {
     this.#maybeRefuses(message);
     run.followUps.push(message);
     this.#machine.note("service", () => `${run.id} (${state}) gets ${JSON.stringify(message.slice(0, 60))}`);
-    if (run.begun) run.conversation.push({ role: "user", text: message });
+    if (run.begun) run.conversation.push({ role: "user", text: message, at: this.#now() });
     if (!isEnded(state) && state !== "BLOCKED") return;
     const goOn = (): void => {
       this.turn(run, isEnded(state) ? "QUEUED" : "INPROGRESS");

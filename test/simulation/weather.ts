@@ -65,6 +65,7 @@ export function drawWeather(seed: number): Weather {
     const fromMs = random.between(0, actsMs);
     return { fromMs, toMs: fromMs + random.pick([2_000, 20_000, 2 * minute, 15 * minute]) };
   };
+  const clockJumps = bad(0.25, () => drawJumps(random, actsMs), []);
   return {
     calm,
     actsMs,
@@ -80,12 +81,13 @@ export function drawWeather(seed: number): Weather {
       bad(0.6, () => Array.from({ length: random.whole(1, 4) }, () => random.whole(1, 160)), []),
     ),
     stopsAt: bad(0.15, () => [random.between(0, actsMs)], []),
-    clockJumps: bad(0.25, () => drawJumps(random, actsMs), []),
+    clockJumps,
     duplicateRate: calm ? 0.1 : random.pick([0, 0.2, 0.5]),
     lateDuplicateRate: random.chance(0.15) ? 0.3 : 0,
     slowestDeliveryMs: random.pick([200, 200, 3_000, 30_000]),
     apiSkewMs: random.between(-minute, minute),
-    listLagMs: bad(0.2, () => random.between(500, 15_000), 0),
+    // How long the engine waits for a follow-up to show in lists is measured by the clock that jumps.
+    listLagMs: clockJumps.length > 0 ? 0 : bad(0.25, () => random.between(500, 15_000), 0),
     pageSize: random.pick([1, 2, 500, 500]),
     ignoredFilters: new Set(
       (["name", "created_after", "updated_after"] as const).filter(() => random.chance(0.15)),
