@@ -27,7 +27,8 @@ interface Words {
   readonly target: string | null;
 }
 
-const recentMs = 10 * 60_000;
+/** So long a card may take to be written down, after a downtime too; until then what stands under it comes again. */
+const recentMs = 24 * 60 * 60_000;
 
 export class People {
   readonly #world: World;
