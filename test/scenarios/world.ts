@@ -84,12 +84,15 @@ export async function createWorld(options: WorldOptions = {}) {
   if (options.socketMode) slack.attachSocketMode(slackServer.server, "/socket");
 
   const { gitHubAuth = "token" } = options;
+  let redeliveries = 0;
   const appKeys = gitHubAuth === "app" ? createAppKeys() : null;
   const github = createGitHubStandIn({
     webhookSecret: "github-webhook-secret",
     token: "ghp_story",
     webhookUrl: () => `${botUrl}/github/webhooks`,
     hooksAllowed: gitHubAuth === "token that sees webhooks",
+    // The sooner it was asked for, the later it comes: the worst order there is.
+    redeliveryDelayMs: () => Math.max(0, 500 - 50 * redeliveries++),
     ...(appKeys === null ? {} : { app: { ...app, publicKey: appKeys.publicKey } }),
   });
   const githubServer = await serve(

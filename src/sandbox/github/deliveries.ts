@@ -1,5 +1,6 @@
 /** Webhooks as GitHub sends them: signed, with a GUID, and never retried by themselves. */
 import { createHmac, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** GitHub gives a receiver ten seconds. */
 const answerWithinMs = 10_000;
@@ -42,6 +43,8 @@ export interface DeliveryOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: () => void;
+  /** How long after it was asked for through the API the next redelivery is made; GitHub promises no order. */
+  readonly redeliveryDelayMs: () => number;
 }
 
 const signatureOf = (secret: string, body: string): string =>
@@ -64,7 +67,8 @@ interface Message {
   readonly body: string;
 }
 
-export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: DeliveryOptions) {
+export function createDeliveries(options: DeliveryOptions) {
+  const { webhookSecret, webhookUrl, now, onChange, redeliveryDelayMs } = options;
   const log: Delivery[] = [];
   const sent = new Map<string, Message>();
   const underWay = new Set<Promise<unknown>>();
@@ -134,6 +138,11 @@ export function createDeliveries({ webhookSecret, webhookUrl, now, onChange }: D
 
     /** Sends the same bytes under the same GUID again, as GitHub's «Redeliver» does. */
     redeliver: (guid: string): Promise<Delivery> => tracked(attempt(guid, true)),
+
+    /** The same, as when it was asked for through the API: it is made some time afterwards. */
+    redeliverLater(guid: string): void {
+      void tracked(delay(redeliveryDelayMs()).then(() => attempt(guid, true)));
+    },
 
     /** Sends a request of anybody's making and gives the answer. */
     send({ payload, event, guid, secret, signature, contentType }: ForgedRequest) {

@@ -71,7 +71,7 @@ export function addHookRoutes(
 
   /** Accepted at once, delivered after that. */
   function redeliver(c: Context<Env>, { guid }: Delivery): Response {
-    void deliveries.redeliver(guid);
+    deliveries.redeliverLater(guid);
     return c.json({}, 202);
   }
 

@@ -21,6 +21,8 @@ export interface GitHubStandInOptions {
   readonly app?: AppSettings;
   /** Whether the token may see and use the repositories' webhooks; no if absent. */
   readonly hooksAllowed?: boolean;
+  /** Asked for each redelivery that is requested through the API, in milliseconds; none if absent. */
+  readonly redeliveryDelayMs?: () => number;
 }
 
 /** One request that arrived at the REST API. */
@@ -46,7 +48,8 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
   const onChange = (): void => {
     for (const listener of listeners) listener();
   };
-  const deliveries = createDeliveries({ webhookSecret, webhookUrl, now, onChange });
+  const { redeliveryDelayMs = () => 0 } = options;
+  const deliveries = createDeliveries({ webhookSecret, webhookUrl, now, onChange, redeliveryDelayMs });
   const state = structuredClone(options.initial ?? defaultSnapshot());
   const world = createWorld({ state, now, deliver: deliveries.deliver, onChange });
   const access = createAccess({ world, token, app, now });
