@@ -8,7 +8,7 @@ import { judge } from "./judge.ts";
 import type { Violation } from "./machine.ts";
 import { People } from "./people.ts";
 import { createRandom } from "./random.ts";
-import { isWaiting, wordOn } from "./runs-service.ts";
+import { isWaiting, wordOn } from "./simulated-run.ts";
 import { World } from "./world.ts";
 
 export interface History {

@@ -3,7 +3,7 @@ import { isEnded } from "../../src/core/run.ts";
 import type { View } from "../../src/core/view.ts";
 import { headline, type Posted } from "./chat.ts";
 import { firstOf, type Outside } from "./outside.ts";
-import { answerMark, episodeLink, type SimulatedRun, wordOn } from "./runs-service.ts";
+import { answerMark, episodeLink, type SimulatedRun, wordOn } from "./simulated-run.ts";
 
 const lines: Readonly<Record<string, string>> = {
   QUEUED: "Queued",

@@ -2,7 +2,7 @@
 import { dispatchKey } from "../../src/core/run.ts";
 import type { Posted } from "./chat.ts";
 import type { Deed } from "./deliveries.ts";
-import type { SimulatedRun } from "./runs-service.ts";
+import type { SimulatedRun } from "./simulated-run.ts";
 import type { World } from "./world.ts";
 
 export interface Outside {

@@ -1,7 +1,8 @@
 /** What people do in one history, out of the seed and of what they see. */
 import type { ButtonEvent, CommandEvent, LabelEvent, Person, ReplyEvent } from "../../src/core/event.ts";
 import type { Posted } from "./chat.ts";
-import type { Deed, Deliveries, Intent } from "./deliveries.ts";
+import type { Deed, Deliveries } from "./deliveries.ts";
+import { Phrases, type Words } from "./phrases.ts";
 import { createRandom, type Random } from "./random.ts";
 import { channel, foreignChannel, issues, lockedIssue, repository, type World } from "./world.ts";
 
@@ -19,14 +20,6 @@ const acts = {
   githubMention: 4,
 } as const;
 
-interface Words {
-  readonly text: string;
-  readonly intent: Intent;
-  readonly token: string | null;
-  readonly verb: string | null;
-  readonly target: string | null;
-}
-
 /** So long a card may take to be written down, after a downtime too; until then what stands under it comes again. */
 const recentMs = 24 * 60 * 60_000;
 
@@ -34,6 +27,7 @@ export class People {
   readonly #world: World;
   readonly #deliveries: Deliveries;
   readonly #random: Random;
+  readonly #phrases: Phrases;
   /** Slack threads that people began, and those that a card began. */
   readonly #threads: string[] = [];
   #count = 0;
@@ -42,23 +36,24 @@ export class People {
     this.#world = world;
     this.#deliveries = deliveries;
     this.#random = createRandom(world.machine.seed, "people");
+    this.#phrases = new Phrases(this.#random, world.service);
   }
 
   act(): void {
     const act = this.#random.weighted(acts);
     switch (act) {
       case "slash":
-        return this.#slash(this.#random.chance(0.85) ? this.#request("run ") : this.#wrong());
+        return this.#slash(this.#random.chance(0.85) ? this.#phrases.request("run ") : this.#phrases.wrong());
       case "slashControl":
-        return this.#tellSlash(this.#control());
+        return this.#tellSlash(this.#phrases.control());
       case "mention":
         return this.#mention();
       case "reply":
-        return this.#replyInSlack(this.#plain("say"), false);
+        return this.#replyInSlack(this.#phrases.plain("say"), false);
       case "talkInThread":
-        return this.#replyInSlack(this.#afterMention(), true);
+        return this.#replyInSlack(this.#phrases.afterMention(), true);
       case "aside": {
-        const { text, ...words } = this.#plain("nothing");
+        const { text, ...words } = this.#phrases.plain("nothing");
         return this.#replyInSlack({ ...words, text: `!aside ${text}` }, false);
       }
       case "button":
@@ -68,80 +63,11 @@ export class People {
       case "githubCommand":
         return this.#command();
       case "comment":
-        return this.#comment(this.#plain("say"), false);
+        return this.#comment(this.#phrases.plain("say"), false);
       case "githubMention":
-        return this.#comment(this.#afterMention(), true);
+        return this.#comment(this.#phrases.afterMention(), true);
       default:
         return act satisfies never;
-    }
-  }
-
-  #plain(intent: Intent): Words {
-    this.#count += 1;
-    const token = `t${this.#count}x`;
-    return { text: `do ${token} please`, intent, token, verb: null, target: null };
-  }
-
-  #request(before: string): Words {
-    const words = this.#plain("dispatch");
-    const flag = this.#random.weighted({ none: 80, name: 10, factory: 10 });
-    const flags = { none: "", name: "--name other ", factory: "--factory fixers " }[flag];
-    return { ...words, text: `${before}${flags}${words.text}` };
-  }
-
-  #wrong(): Words {
-    const text = this.#random.pick([
-      "rnu it",
-      "run",
-      "run --modle x do it",
-      "run --mcp none do it",
-      "run --factory nobody do it",
-    ]);
-    return { text, intent: "wrong", token: null, verb: null, target: null };
-  }
-
-  #control(): Words {
-    const verb = this.#random.weighted({
-      cancel: 6,
-      retry: 5,
-      attach: 6,
-      status: 2,
-      list: 1,
-      help: 1,
-      mute: 1,
-      unmute: 1,
-    });
-    const known = [...this.#world.service.runs.keys()];
-    const named = verb === "attach" || this.#random.chance(0.4);
-    const takesRun = verb === "attach" || verb === "cancel" || verb === "retry" || verb === "status";
-    const target =
-      takesRun && named
-        ? known.length > 0 && this.#random.chance(0.9)
-          ? this.#random.pick(known)
-          : "run-99"
-        : null;
-    return {
-      text: target === null ? verb : `${verb} ${target}`,
-      intent: "control",
-      token: null,
-      verb,
-      target,
-    };
-  }
-
-  #afterMention(): Words {
-    const kind = this.#random.weighted({ talk: 50, run: 20, control: 22, wrong: 8 });
-    switch (kind) {
-      case "talk":
-        return this.#plain("talk");
-      case "run":
-        return this.#request("run ");
-      case "control":
-        return this.#control();
-      case "wrong":
-        return { text: "run --modle x do it", intent: "wrong", token: null, verb: null, target: null };
-      default:
-        return kind satisfies never;
     }
   }
 
@@ -194,7 +120,7 @@ export class People {
     const id = this.#world.slack.nextId();
     const place = `${channel}:${id}`;
     this.#threads.push(place);
-    this.#inThread(place, id, this.#afterMention(), true, true);
+    this.#inThread(place, id, this.#phrases.afterMention(), true, true);
   }
 
   #replyInSlack(words: Words, mention: boolean): void {
@@ -297,7 +223,11 @@ export class People {
   #command(): void {
     const kind = this.#random.weighted({ run: 60, control: 30, wrong: 10 });
     const words =
-      kind === "run" ? this.#request("run ") : kind === "control" ? this.#control() : this.#wrong();
+      kind === "run"
+        ? this.#phrases.request("run ")
+        : kind === "control"
+          ? this.#phrases.control()
+          : this.#phrases.wrong();
     const { by, permitted } = this.#onGitHub();
     const place = this.#issue();
     const message = this.#world.github.nextId();

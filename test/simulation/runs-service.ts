@@ -1,62 +1,10 @@
 /** The Agent Runs service: keeps runs, lets them live, and answers as the specification has it. */
-import { type CreateRequest, dispatchKey, isEnded, type Run } from "../../src/core/run.ts";
-import type { AgentRuns, ApiFault, Factories, RunPage, RunQuery, Transcripts } from "../../src/ports.ts";
+import { dispatchKey, isEnded, type Run } from "../../src/core/run.ts";
+import type { AgentRuns, Factories, Transcripts } from "../../src/ports.ts";
 import { type Answer, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 import { createRandom, type Random } from "./random.ts";
-
-/** Rejections of the API's client. */
-export class Refused extends Error implements ApiFault {
-  readonly certainty: ApiFault["certainty"];
-  readonly retryable: boolean;
-  readonly status: number | undefined;
-  readonly code: string | undefined;
-  readonly detail: string;
-  readonly retryAfterMs: number | undefined;
-  constructor(fault: Partial<ApiFault> & { readonly detail: string }) {
-    super(fault.detail);
-    this.certainty = fault.certainty ?? "refused";
-    this.retryable = fault.retryable ?? false;
-    this.status = fault.status;
-    this.code = fault.code;
-    this.detail = fault.detail;
-    this.retryAfterMs = fault.retryAfterMs;
-  }
-}
-
-export interface SimulatedRun {
-  readonly id: string;
-  readonly request: Partial<CreateRequest> & { readonly prompt: string };
-  readonly name: string | null;
-  /** Every word on it, oldest first, with the true time at which it became so. */
-  readonly words: { readonly at: number; readonly run: Run }[];
-  readonly conversation: { readonly role: string; readonly text: string; readonly at: string }[];
-  /** Follow-ups in the order in which they arrived. */
-  readonly followUps: string[];
-  /** Ends and BLOCKEDs, in order. */
-  readonly episodes: string[];
-  /** What the agent said at the end of each. */
-  readonly answers: string[];
-  readonly cancellable: boolean;
-  cancels: number;
-  begun: boolean;
-  /** The next step of its life. */
-  callOff: () => void;
-}
-
-export const wordOn = (run: SimulatedRun): Run => {
-  const last = run.words.at(-1);
-  if (last === undefined) throw new Error(`${run.id} has no state`);
-  return last.run;
-};
-
-/** What marks the `n`th end or BLOCKED of a run, wherever it is told. */
-export const episodeLink = (runId: string, episode: number): string =>
-  `https://runs.example/${runId}/episode-${episode}`;
-export const answerMark = (runId: string, episode: number): string =>
-  `answer of ${runId} episode-${episode}.`;
-
-/** Without people nothing more happens; `PAUSED` is a state that the bot has never heard of. */
-export const isWaiting = (state: string): boolean => state === "BLOCKED" || state === "PAUSED";
+import { listRuns } from "./run-listing.ts";
+import { answerMark, episodeLink, isWaiting, Refused, type SimulatedRun, wordOn } from "./simulated-run.ts";
 
 export class RunsService {
   readonly runs = new Map<string, SimulatedRun>();
@@ -265,34 +213,6 @@ export class RunsService {
     return runId;
   }
 
-  #list(query: RunQuery): RunPage {
-    const { weather, healed, time } = this.#machine;
-    const by = query.sort_by ?? "updated_at";
-    // A create must be found at once: only what was changed later may take a while to show.
-    const asOf = healed || by === "created_at" ? time.nowMs : time.nowMs - weather.listLagMs;
-    const heeds = (filter: "name" | "created_after" | "updated_after"): boolean =>
-      query[filter] !== undefined && !weather.ignoredFilters.has(filter);
-    const later = (than: string, after: string | undefined): boolean =>
-      Date.parse(than) > Date.parse(after ?? "");
-    const found: Run[] = [];
-    for (const run of this.runs.values()) {
-      const word = run.words.findLast(({ at }) => at <= asOf)?.run;
-      if (word === undefined) continue;
-      if (heeds("name") && run.name !== query.name) continue;
-      if (heeds("created_after") && !later(word.created_at, query.created_after)) continue;
-      if (heeds("updated_after") && !later(word.updated_at, query.updated_after)) continue;
-      found.push(word);
-    }
-    found.sort((one, two) => Date.parse(two[by]) - Date.parse(one[by]));
-    const from = Number(query.cursor ?? 0);
-    const to = from + Math.min(query.limit ?? 20, weather.pageSize);
-    const more = to < found.length;
-    return {
-      runs: found.slice(from, to),
-      page_info: { has_next_page: more, ...(more ? { next_cursor: String(to) } : {}) },
-    };
-  }
-
   /** The API's client as one process has it. */
   open(life: Life): AgentRuns & Transcripts & Factories {
     const read = <T>(does: () => T): Promise<T> => this.#call(life, null, does);
@@ -304,7 +224,7 @@ export class RunsService {
           const run = this.add(request, request.config.name, request.metadata);
           return { run_id: run.id, state: "QUEUED" };
         }),
-      list: (query) => read(() => this.#list(query)),
+      list: (query) => read(() => listRuns(this.#machine, this.runs.values(), query)),
       fetch: (runId) => read(() => wordOn(this.#arrived(runId))),
       followUp: (runId, { message }) => write("follow-up", () => this.#followUp(runId, message)),
       cancel: (runId) => write("cancel", () => this.#cancel(runId)),
