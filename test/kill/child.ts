@@ -1,4 +1,4 @@
-/** A process that is started, killed and started again; what it writes goes to a file. */
+/** A process that is started, killed and started again. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -10,6 +10,7 @@ export interface Child {
   /** Resolves with the exit status, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
   readonly over: () => boolean;
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | NodeJS.Signals | null>;
 }
 
@@ -47,6 +48,9 @@ export function startChild({ command, args, cwd, env, log }: ChildOptions): Chil
     url,
     ended,
     over: () => over,
+    signal(signal) {
+      if (!over) child.kill(signal);
+    },
     end(signal) {
       if (!over) child.kill(signal);
       return ended;

@@ -90,6 +90,7 @@ export async function createTown(options: TownOptions = {}) {
   let service: Child | null = null;
   let bot: Child | null = null;
   let botIsUp = false;
+  const launched: Child[] = [];
 
   /** On the port that it had before, as behind a fixed address. */
   async function startService(): Promise<void> {
@@ -130,6 +131,14 @@ export async function createTown(options: TownOptions = {}) {
     ...options.environment,
   });
 
+  /** Another process of the bot on the same data; `limits` is the start of its command, such as a shell's. */
+  const launch = (limits: readonly string[] = [], log = "bot.log"): Child => {
+    const [command = "", ...args] = [...limits, process.execPath, join(root, "src/start.mjs")];
+    const child = startChild({ command, args, cwd: folder, env: environment(), log: join(folder, log) });
+    launched.push(child);
+    return child;
+  };
+
   return {
     folder,
     dataDir,
@@ -141,19 +150,15 @@ export async function createTown(options: TownOptions = {}) {
     /** True from when it lets requests in until it is killed. */
     up: () => botIsUp && bot?.over() === false,
     botUrl: () => botUrl,
+    launch,
     startService,
     killService: () => service?.end("SIGKILL"),
+    /** Has the service stand still, and go on. */
+    holdService: () => service?.signal("SIGSTOP"),
+    freeService: () => service?.signal("SIGCONT"),
     /** Starts the bot; `up` resolves when it lets requests in, and with false if it ended before. */
-    startBot(limits: readonly string[] = []): { child: Child; up: Promise<boolean> } {
-      const start = [process.execPath, join(root, "src/start.mjs")];
-      const [command = "", ...args] = [...limits, ...start];
-      const child = startChild({
-        command,
-        args,
-        cwd: folder,
-        env: environment(),
-        log: join(folder, "bot.log"),
-      });
+    startBot(limits?: readonly string[]): { child: Child; up: Promise<boolean> } {
+      const child = launch(limits);
       bot = child;
       const up = child.url.then(
         (url) => {
@@ -172,7 +177,8 @@ export async function createTown(options: TownOptions = {}) {
     },
     /** Ends everything; the folder stays if it is to be looked at. */
     async close(keep = false): Promise<void> {
-      await bot?.end("SIGKILL");
+      for (const child of launched) await child.end("SIGKILL");
+      service?.signal("SIGCONT");
       await service?.end("SIGTERM");
       for (const close of closing) close();
       if (!keep) rmSync(folder, { recursive: true, force: true });
