@@ -73,6 +73,11 @@ async function readAnswer(api: Api, runId: string | null, endedAt: string): Prom
   const messages = saidUntil(endedAt, (await api.transcripts.messages(runId)) ?? []);
   // Back from the last thing that the agent wrote, over what is empty, but never into an earlier turn.
   const last = messages.findLastIndex(({ role }) => role === "assistant");
+  // Cancelled before it began, the turn that was asked for last has none.
+  const unanswered = messages.some(
+    ({ role, at }, index) => role === "user" && index > last && isLater(at, messages[last]?.at),
+  );
+  if (unanswered) return { ok: true, kind: "answer", text: null };
   const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < last);
   const turn = messages.slice(asked + 1, last + 1);
   const answer = turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
@@ -92,6 +97,10 @@ function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoke
   );
   return next < 0 ? messages : messages.slice(0, next);
 }
+
+/** False where the API does not tell both times. */
+const isLater = (at: string | undefined, than: string | undefined): boolean =>
+  Date.parse(at ?? "") > Date.parse(than ?? "");
 
 async function listOurs(api: Api): Promise<Outcome> {
   const page = await api.agentRuns.list({

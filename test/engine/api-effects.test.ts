@@ -157,6 +157,20 @@ test("the answer to an end that is read late is the one it had then, not that of
   expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
+test("a turn that was cancelled before it began does not get the answer of the one before", async () => {
+  const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
+  const said = (at: string) => ({ role: "user", text: "and the docs", at });
+  const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20Z" } };
+  const read = async (followUp: ReturnType<typeof said>): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", [said("2026-01-01T00:00:01Z"), fixed, followUp]);
+    return perform(made, end);
+  };
+  expect(await read(said("2026-01-01T00:00:15Z"))).toEqual([{ ok: true, kind: "answer", text: null }]);
+  // Said while the agent still wrote, it waits for the next turn; what the agent wrote is this turn's.
+  expect(await read(said("2026-01-01T00:00:05Z"))).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
+});
+
 test("a run without a conversation has no answer", async () => {
   expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
