@@ -1,4 +1,6 @@
 /** Cards, labels and the telling of ends. */
+import type { Deed } from "./deeds.ts";
+import { cancelsOf } from "./judge-runs.ts";
 import { firstOf, type Outside, type Post, type SeenRun } from "./outside.ts";
 import type { Wrong } from "./violation.ts";
 
@@ -21,7 +23,7 @@ const labels: Readonly<Record<string, string>> = {
   CANCELLED: "agent:failed",
 };
 
-export function judgePosts(outside: Outside, wrong: Wrong): void {
+export function judgePosts(deeds: readonly Deed[], outside: Outside, wrong: Wrong): void {
   const { posts, runs } = outside;
   const effects = new Set<string>();
   for (const { effect, place, text } of posts) {
@@ -44,7 +46,7 @@ export function judgePosts(outside: Outside, wrong: Wrong): void {
     if (own.length > 1) wrong("a run has one card in each place", `${run.dispatch} has ${own.length}`);
     if (card === undefined) continue;
     judgeCard(card, run, wrong);
-    judgeEnds(outside, card.place, run, wrong);
+    judgeEnds(outside, card.place, run, cancelsOf(outside, run, deeds), wrong);
   }
   judgeLabels(outside, cards, wrong);
 }
@@ -61,31 +63,33 @@ function judgeCard({ text, place }: Post, run: SeenRun, wrong: Wrong): void {
   if (text.includes("Waiting: ")) wrong("a card shows the last state", `${name} still says that it waits`);
 }
 
-/** Each end once, the last one for sure. A run that nobody went on with ends once. */
-function judgeEnds({ posts }: Outside, place: string, run: SeenRun, wrong: Wrong): void {
-  const replies = posts.filter((post) => post.kind === "reply" && post.place === place);
-  const told = replies.filter(({ cause }) => cause === run.dispatch);
+/** Each end once, with its own answer, and the last one for sure. */
+function judgeEnds(
+  { posts }: Outside,
+  place: string,
+  run: SeenRun,
+  cancels: readonly Deed[],
+  wrong: Wrong,
+): void {
+  const told = posts.filter((post) => post.kind === "reply" && post.cause === run.dispatch);
   const name = `${run.run_id} (${run.dispatch}, ${run.state}) in ${place}`;
-  const ends = endings[run.state] ?? "?";
   const last = told.at(-1);
-  if (!last?.text.includes(ends)) {
+  if (told.some((post) => post.place !== place)) wrong("an end is told where its card stands", name);
+  if (!last?.text.includes(endings[run.state] ?? "?")) {
     return wrong("an end is told", `${name}: ${told.length} replies, the last “${last?.text.slice(0, 300)}”`);
   }
-  const episodes =
-    Math.max(1, run.begun.length) + (run.state === "CANCELLED" && run.begun.length > 0 ? 1 : 0);
-  const most =
-    run.begun.length <= 1 && run.said.filter(({ role }) => role === "user").length === 1 ? 1 : episodes;
+  // A turn ends once, and may be cancelled before it begins.
+  const most = Math.max(1, run.begun.length + cancels.length);
   if (told.length > most) wrong("an end is told once", `${name}: ${told.length} replies, ${most} ends`);
-  const mark = run.begun.at(-1);
-  if (mark === undefined || !run.finished.includes(mark)) return;
   if (told.some(({ text }) => text.includes("The agent left no answer"))) {
     wrong("an end is told with its answer", `${name}: an answer is said to be missing`);
   }
-  const answers = told.filter(({ text }) => text.includes(`mark:${mark}`));
-  if (answers.length === 0 && run.state !== "CANCELLED") {
-    wrong("an end is told with its answer", `${name}: not “mark:${mark}”`);
+  const times = run.begun.map((mark) => told.filter(({ text }) => text.includes(`mark:${mark}`)).length);
+  if (times.some((count) => count > 1)) wrong("an answer is told once", `${name}: ${times.join()} times`);
+  const final = run.begun.at(-1) ?? "";
+  if (run.finished.includes(final) && times.at(-1) === 0 && run.state !== "CANCELLED") {
+    wrong("an end is told with its answer", `${name}: not “mark:${final}”`);
   }
-  if (answers.length > 1) wrong("an answer is told once", `${name}: “mark:${mark}” ${answers.length} times`);
 }
 
 /** The latest run of a place is the one whose card was posted last. */

@@ -12,7 +12,7 @@ export function judge(deeds: readonly Deed[], outside: Outside): readonly Violat
     violations.push({ promise, what });
   };
   judgeRuns(deeds, outside, wrong);
-  judgePosts(outside, wrong);
+  judgePosts(deeds, outside, wrong);
   judgeDeeds(deeds, outside, wrong);
   return violations;
 }

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { eventually } from "./eventually.ts";
+import { placeOf } from "./github-deeds.ts";
+import { type StoryTown, storyTown } from "./story-town.ts";
+
+/** Stops the bot; it is killed if that takes far longer than it may, and the answer is the signal then. */
+async function stopped(town: StoryTown): Promise<number | string | null> {
+  const late = sleep(15_000, undefined, { ref: false }).then(() => town.endBot("SIGKILL"));
+  return Promise.race([town.endBot("SIGTERM"), late]);
+}
+
+test("a stop acks nothing more, ends with 0, and what was acked is done once after the next start", async () => {
+  const town = await storyTown({ retryDelaysMs: [] });
+  await town.start();
+  await town.mention("warm up, do:quick");
+  const asked: Promise<{ readonly word: string; readonly place: string; readonly isAcked: boolean }>[] = [];
+  let stopping: Promise<number | string | null> | null = null;
+  for (let number = 0; number < 60; number += 1) {
+    const word = `wish-${number}-`;
+    asked.push(
+      town
+        .mention(`${word} do:quick`)
+        .then(({ place, statuses }) => ({ word, place, isAcked: statuses.includes(200) })),
+    );
+    if (number === 20) stopping = stopped(town);
+    await sleep(5);
+  }
+  const wishes = await Promise.all(asked);
+  expect(await stopping).toBe(0);
+  const acked = wishes.filter(({ isAcked }) => isAcked);
+  expect(acked.length).toBeGreaterThan(0);
+  expect(acked.length).toBeLessThan(wishes.length);
+
+  await town.start();
+  for (const { place } of acked) await town.ends(place);
+  for (const { word, isAcked } of wishes) {
+    expect((await town.runsAbout(word)).length, word).toBe(isAcked ? 1 : 0);
+  }
+  expect(await stopped(town)).toBe(0);
+});
+
+test.concurrent("a Slack that never answers does not keep the bot from stopping, nor lets it post twice", async () => {
+  const town = await storyTown();
+  await town.start();
+  const before = town.slack.calls.length;
+  town.slack.fail({ method: "chat.postMessage", with: { hang: "after" } });
+  const { place } = await town.mention("hanging, do:quick");
+  await eventually("the post", () =>
+    town.slack.calls.slice(before).some(({ method }) => method === "chat.postMessage"),
+  );
+  expect(await stopped(town)).toBe(0);
+  await town.start();
+  const ends = await town.ends(place);
+  expect(ends.length).toBe(1);
+  expect((await town.posts(place)).filter(({ kind }) => kind === "card").length).toBe(1);
+  expect((await town.runsAbout("hanging")).length).toBe(1);
+});
+
+test.concurrent("a GitHub that never answers does not keep the bot from stopping, nor lets it comment twice", async () => {
+  const town = await storyTown();
+  await town.start();
+  const issue = await town.issue("hanging");
+  town.github.fail({ method: "POST", path: /\/comments$/, with: { hang: "after" } });
+  await town.comment(issue, "/agent run hanging, do:quick");
+  await eventually("the card", async () => (await town.posts(placeOf(issue))).length > 0);
+  expect(await stopped(town)).toBe(0);
+  await town.start();
+  expect((await town.ends(placeOf(issue))).length).toBe(1);
+  expect((await town.posts(placeOf(issue))).filter(({ kind }) => kind === "card").length).toBe(1);
+  expect((await town.runsAbout("Reference: agent-runs-bot github")).length).toBe(1);
+});
+
+test.concurrent("an API that never answers does not keep the bot from stopping, nor lets it start two runs", async () => {
+  const town = await storyTown();
+  await town.start();
+  town.holdService();
+  const { place, statuses } = await town.mention("hanging, do:quick");
+  expect(statuses).toEqual([200, 200]);
+  await eventually("the card", async () =>
+    town.slack.calls.some(({ method }) => method === "chat.postMessage"),
+  );
+  expect(await stopped(town)).toBe(0);
+  town.freeService();
+  await town.start();
+  expect((await town.ends(place)).length).toBe(1);
+  expect((await town.runsAbout("hanging")).length).toBe(1);
+});
+
+test.concurrent("someone who sends half a request and a Slack that hangs do not hold up the stop one after the other", async () => {
+  const town = await storyTown();
+  await town.start();
+  town.slack.fail({ method: "chat.postMessage", with: { hang: "after" } });
+  const before = town.slack.calls.length;
+  await town.mention("hanging, do:quick");
+  await eventually("the post", () =>
+    town.slack.calls.slice(before).some(({ method }) => method === "chat.postMessage"),
+  );
+  const sending = fetch(`${town.botUrl()}/github/webhooks`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: new ReadableStream({
+      pull: (stream) => {
+        stream.enqueue(new TextEncoder().encode("{"));
+        return new Promise(() => {});
+      },
+    }),
+    duplex: "half",
+  } as RequestInit).catch(() => null);
+  await sleep(200);
+  expect(await stopped(town)).toBe(0);
+  await sending;
+});
