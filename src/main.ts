@@ -124,7 +124,13 @@ async function startBot(
   await engine.start();
   await startSlack?.();
   const running = stops.move();
-  return { url, stop: () => running.disposeAsync() };
+  return {
+    url,
+    stop() {
+      web.drain();
+      return running.disposeAsync();
+    },
+  };
 }
 
 const isSandboxed = ({ slack, github }: Config): boolean => slack === null && github === null;

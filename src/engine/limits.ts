@@ -11,5 +11,6 @@ export interface Limits {
 export const defaultLimits: Limits = {
   perSystem: 16,
   effectMs: 5 * 60_000,
-  stopMs: 10_000,
+  // Whoever supervises the bot has often lost patience after ten seconds.
+  stopMs: 9_000,
 };

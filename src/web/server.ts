@@ -13,13 +13,18 @@ export interface Web {
   listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
   /** Lets requests in. */
   open(site: Site): void;
+  /** The bot begins to stop: connections end after `stopWithinMs`, also where `stop` comes later. */
+  drain(): void;
   /** Takes no new request and waits for those under way, `stopWithinMs` at most. */
   stop(): Promise<void>;
 }
 
-/** `stopWithinMs`: how long requests under way may take after `stop`; 10,000 if absent. */
+/** Whoever supervises the bot has often lost patience after ten seconds. */
+const defaultStopWithinMs = 9_000;
+
+/** `stopWithinMs`: how long requests under way may take after `drain` or `stop`; 9,000 if absent. */
 export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: number }): Web {
-  const { log, stopWithinMs = 10_000 } = options;
+  const { log, stopWithinMs = defaultStopWithinMs } = options;
   const alive: Site["routes"] = {
     "GET /healthz": (_, response) => sendJson(response, 200, { status: "ok" }),
   };
@@ -34,7 +39,17 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
   server.headersTimeout = 15_000;
   server.requestTimeout = 60_000;
 
+  let patience: NodeJS.Timeout | null = null;
+  let isLate = false;
+  const drain = (): void => {
+    patience ??= setTimeout(() => {
+      isLate = true;
+      server.closeAllConnections();
+    }, stopWithinMs);
+  };
+
   return {
+    drain,
     listen: ({ host, port }) =>
       new Promise((resolve) => {
         server.once("error", (error: NodeJS.ErrnoException) => {
@@ -53,13 +68,16 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
     },
     stop: () => {
       if (!server.listening) return Promise.resolve();
+      drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // A kept-alive connection becomes idle only once its last answer is out, hence again and again.
-      const idle = setInterval(() => server.closeIdleConnections(), 50);
-      const late = setTimeout(() => server.closeAllConnections(), stopWithinMs);
+      const closing = setInterval(
+        () => (isLate ? server.closeAllConnections() : server.closeIdleConnections()),
+        50,
+      );
       return closed.finally(() => {
-        clearInterval(idle);
-        clearTimeout(late);
+        clearInterval(closing);
+        clearTimeout(patience ?? undefined);
       });
     },
   };

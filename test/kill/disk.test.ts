@@ -25,8 +25,8 @@ const readiness = async (town: StoryTown): Promise<{ status: number; body: strin
   return { status: response.status, body: await response.text() };
 };
 
-test("a second bot on the same data stops with a sentence, and the first works on", async () => {
-  const town = await storyTown();
+test("a second bot on the same data stops with a sentence, and the first works on", async (context) => {
+  const town = await storyTown(context);
   await town.start();
   const second = town.launch([], "second.log");
   expect(await second.ended).toBe(1);
@@ -41,8 +41,8 @@ test("a second bot on the same data stops with a sentence, and the first works o
   expect((await town.runsAbout("alone")).length).toBe(1);
 });
 
-test("while nothing can be saved nothing is acked, and all of it takes effect once when there is room", async () => {
-  const town = await storyTown();
+test("while nothing can be saved nothing is acked, and all of it takes effect once when there is room", async (context) => {
+  const town = await storyTown(context);
   await town.start();
   const before = await town.mention("earlier, do:short");
   await eventually(
@@ -88,8 +88,8 @@ test("while nothing can be saved nothing is acked, and all of it takes effect on
   expect(await town.endBot("SIGTERM")).toBe(0);
 });
 
-test("a write that the disk breaks off is not acked and harms no thread; with room it takes effect", async () => {
-  const town = await storyTown({ environment: { LOG_LEVEL: "error" } });
+test("a write that the disk breaks off is not acked and harms no thread; with room it takes effect", async (context) => {
+  const town = await storyTown(context, { environment: { LOG_LEVEL: "error" } });
   // No file may grow beyond 48 blocks of 512 or 1024 bytes: the document of a long comment breaks off.
   await town.start(["/bin/sh", "-c", 'ulimit -f 48 && exec "$0" "$@"']);
   const issue = await town.issue("long");
@@ -110,8 +110,8 @@ test("a write that the disk breaks off is not acked and harms no thread; with ro
   expect((await town.runsAbout("long one, word")).length).toBe(1);
 });
 
-test("torn and foreign documents are set aside and reported, at the start and later, and stop nothing else", async () => {
-  const town = await storyTown({ retryDelaysMs: [50] });
+test("torn and foreign documents are set aside and reported, at the start and later, and stop nothing else", async (context) => {
+  const town = await storyTown(context, { retryDelaysMs: [50] });
   await town.start();
   const torn = await town.mention("torn, do:slow");
   const foreign = await town.mention("foreign, do:quick");

@@ -10,8 +10,8 @@ async function stopped(town: StoryTown): Promise<number | string | null> {
   return Promise.race([town.endBot("SIGTERM"), late]);
 }
 
-test("a stop acks nothing more, ends with 0, and what was acked is done once after the next start", async () => {
-  const town = await storyTown({ retryDelaysMs: [] });
+test("a stop acks nothing more, ends with 0, and what was acked is done once after the next start", async (context) => {
+  const town = await storyTown(context, { retryDelaysMs: [] });
   await town.start();
   await town.mention("warm up, do:quick");
   const asked: Promise<{ readonly word: string; readonly place: string; readonly isAcked: boolean }>[] = [];
@@ -40,8 +40,8 @@ test("a stop acks nothing more, ends with 0, and what was acked is done once aft
   expect(await stopped(town)).toBe(0);
 });
 
-test.concurrent("a Slack that never answers does not keep the bot from stopping, nor lets it post twice", async () => {
-  const town = await storyTown();
+test.concurrent("a Slack that never answers does not keep the bot from stopping, nor lets it post twice", async (context) => {
+  const town = await storyTown(context);
   await town.start();
   const before = town.slack.calls.length;
   town.slack.fail({ method: "chat.postMessage", with: { hang: "after" } });
@@ -57,8 +57,8 @@ test.concurrent("a Slack that never answers does not keep the bot from stopping,
   expect((await town.runsAbout("hanging")).length).toBe(1);
 });
 
-test.concurrent("a GitHub that never answers does not keep the bot from stopping, nor lets it comment twice", async () => {
-  const town = await storyTown();
+test.concurrent("a GitHub that never answers does not keep the bot from stopping, nor lets it comment twice", async (context) => {
+  const town = await storyTown(context);
   await town.start();
   const issue = await town.issue("hanging");
   town.github.fail({ method: "POST", path: /\/comments$/, with: { hang: "after" } });
@@ -71,8 +71,8 @@ test.concurrent("a GitHub that never answers does not keep the bot from stopping
   expect((await town.runsAbout("Reference: agent-runs-bot github")).length).toBe(1);
 });
 
-test.concurrent("an API that never answers does not keep the bot from stopping, nor lets it start two runs", async () => {
-  const town = await storyTown();
+test.concurrent("an API that never answers does not keep the bot from stopping, nor lets it start two runs", async (context) => {
+  const town = await storyTown(context);
   await town.start();
   town.holdService();
   const { place, statuses } = await town.mention("hanging, do:quick");
@@ -87,8 +87,8 @@ test.concurrent("an API that never answers does not keep the bot from stopping, 
   expect((await town.runsAbout("hanging")).length).toBe(1);
 });
 
-test.concurrent("someone who sends half a request and a Slack that hangs do not hold up the stop one after the other", async () => {
-  const town = await storyTown();
+test.concurrent("someone who sends half a request and a Slack that hangs do not hold up the stop one after the other", async (context) => {
+  const town = await storyTown(context);
   await town.start();
   town.slack.fail({ method: "chat.postMessage", with: { hang: "after" } });
   const before = town.slack.calls.length;

@@ -1,11 +1,12 @@
 /** A town for one story, in which little happens and everything can be named. */
 import { readFileSync } from "node:fs";
-import { onTestFinished } from "vitest";
+import type { TestContext } from "vitest";
 import { eventually } from "./eventually.ts";
 import { lookFromOutside, type Post } from "./outside.ts";
 import { createTown, repo, type TownOptions } from "./town.ts";
 
-export async function storyTown(options: TownOptions = {}) {
+/** Closed when the test is over. */
+export async function storyTown({ onTestFinished }: TestContext, options: TownOptions = {}) {
   const town = await createTown(options);
   onTestFinished(() => town.close());
   await town.startService();

@@ -139,6 +139,21 @@ test("stopping waits for the answer under way, and takes no further request", as
   await stopped;
 });
 
+test("from when the bot begins to stop, one who never ends has a certain time, however late the server stops", async () => {
+  const { web, port } = await listening({ stopWithinMs: 100 });
+  const arrived = Promise.withResolvers<void>();
+  web.open({ routes: { "POST /slack/events": () => arrived.resolve() }, mounts: {} });
+  const sending = request({ port, host: "127.0.0.1", method: "POST", path: "/slack/events" });
+  const failed = once(sending, "error");
+  sending.write("{");
+  await arrived.promise;
+  web.drain();
+  // Others are still answered meanwhile.
+  expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
+  await failed;
+  await web.stop();
+});
+
 test("stopping a server that never listened is done at once", async () => {
   const { log } = recordingLog();
   await createWeb({ log }).stop();
