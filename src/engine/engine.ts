@@ -23,7 +23,7 @@ import { createPerformEffect } from "./perform-effect.ts";
 import { createPoller, type SweepHealth } from "./poll.ts";
 import { createSave } from "./save.ts";
 import { createSaveOutcome } from "./save-outcome.ts";
-import { createShowRun, quiet } from "./show-run.ts";
+import { confirmMs, createShowRun, quiet } from "./show-run.ts";
 import { createSweeper } from "./sweep.ts";
 import { createTimers } from "./timers.ts";
 
@@ -105,7 +105,11 @@ export function createEngine(options: EngineOptions): Engine {
       know(thread, before);
     },
   });
-  const openRuns = createOpenRuns(() => clock.now(), quiet.firstMs);
+  const openRuns = createOpenRuns(
+    () => clock.now(),
+    quiet.firstMs,
+    (then) => timers.after(confirmMs, then),
+  );
   const show = createShowRun({
     openRuns,
     clock,

@@ -27,6 +27,10 @@ export interface OpenRun {
   settling: boolean;
   /** A follow-up is on its way to it. */
   steered: boolean;
+  /** What it is settling to has had the time to show. */
+  waited: boolean;
+  /** Calls off the wait for that. */
+  callOff: () => void;
   /** Sweeps by its name don't show it, so it is fetched singly. */
   unlisted: boolean;
   /** When it may be fetched singly again. */
@@ -58,14 +62,35 @@ export interface OpenRuns {
   size(): number;
 }
 
-/** The unfinished runs of all threads; `firstQuietMs` is how long a new one may stay unshown. */
-export function createOpenRuns(now: () => number, firstQuietMs: number): OpenRuns {
+/**
+ * The unfinished runs of all threads; `firstQuietMs` is how long a new one may stay unshown. `later` calls back
+ * when what a run settles to has had the time to show: a timer, since a clock may be put forward meanwhile.
+ */
+export function createOpenRuns(
+  now: () => number,
+  firstQuietMs: number,
+  later: (then: () => void) => () => void,
+): OpenRuns {
   const runs = new Map<string, OpenRun>();
   const byThread = new Map<Ref, ReadonlySet<string>>();
 
+  function wait(run: OpenRun): void {
+    run.callOff();
+    run.changedAt = now();
+    run.waited = false;
+    run.callOff = later(() => {
+      run.waited = true;
+    });
+  }
+
+  function end(runId: string): void {
+    runs.get(runId)?.callOff();
+    runs.delete(runId);
+  }
+
   function begin(runId: string, record: RunRecord, thread: Thread): void {
     const since = Date.parse(record.since);
-    runs.set(runId, {
+    const run: OpenRun = {
       runId,
       thread: thread.id,
       name: record.name,
@@ -82,7 +107,12 @@ export function createOpenRuns(now: () => number, firstQuietMs: number): OpenRun
       unlisted: false,
       fetchAt: now(),
       missing: null,
-    });
+      waited: false,
+      callOff: () => {},
+    };
+    end(runId);
+    runs.set(runId, run);
+    if (run.settling) wait(run);
   }
 
   return {
@@ -102,25 +132,25 @@ export function createOpenRuns(now: () => number, firstQuietMs: number): OpenRun
         known.name = record.name;
         const settling = isSettling(record);
         const steered = isSteered(record, thread);
-        if (known.steered || (settling && !known.settling)) known.changedAt = now();
+        const isNews =
+          record.run !== null && (known.last === null || keyOf(known.last) !== keyOf(record.run));
+        if (settling && (known.steered || isNews || !known.settling)) wait(known);
         known.settling = settling;
         known.steered = steered;
-        if (record.run !== null && (known.last === null || keyOf(known.last) !== keyOf(record.run))) {
+        if (isNews) {
           known.last = record.run;
           known.handed = handedOf(record.run);
         }
       }
       for (const runId of byThread.get(thread.id) ?? []) {
-        if (!open.has(runId) && runs.get(runId)?.thread === thread.id) runs.delete(runId);
+        if (!open.has(runId) && runs.get(runId)?.thread === thread.id) end(runId);
       }
       if (open.size > 0) byThread.set(thread.id, open);
       else byThread.delete(thread.id);
       return isNew;
     },
     get: (runId) => runs.get(runId),
-    forget: (runId) => {
-      runs.delete(runId);
-    },
+    forget: end,
     all: () => [...runs.values()],
     size: () => runs.size,
   };

@@ -14,7 +14,7 @@ export type ShowRun = (run: Run, how: "changes" | "everything" | "single") => Pr
 /** How long a run may stay unshown: at first, once sweeps have shown it, and at most. */
 export const quiet = { firstMs: 30_000, shownMs: 5 * 60_000, mostMs: 60 * 60_000 };
 /** What comes of a follow-up shows within this time, also in lists that lag. */
-const confirmMs = 90_000;
+export const confirmMs = 90_000;
 /** A look that came a little too early is repeated after so long. */
 const confirmAgainMs = 1_000;
 const handFirstMs = 1_000;
@@ -39,7 +39,7 @@ export function createShowRun(options: {
     if (known.handed.key === keyOf(run)) {
       if (!mayBeOver(run)) return false;
       // Something may still come of a follow-up; that nothing did is news once it had the time to show.
-      if (known.settling) return clock.now() - known.changedAt >= confirmMs;
+      if (known.settling) return known.waited;
       // A thread that missed an end, for whatever reason, hears of it again where that is seldom.
       return how !== "changes";
     }

@@ -84,3 +84,18 @@ test("a BLOCKED that was heard before the follow-up's outcome was saved is told 
   await clock.advance(20 * 60_000);
   expect(told()).toBe(2);
 });
+
+test("a clock that is put forward does not end the wait for what comes of a follow-up", async () => {
+  const { clock, store, engine, api, told } = await started("SUCCEEDED");
+  const { now } = clock;
+  await engine.accept(reply("one more thing"));
+  await clock.advance(0);
+  clock.now = () => now() + 3_600_000;
+  await clock.advance(30_000);
+  expect(isSettled(store.get(place))).toBe(false);
+  api.turn("run-1", "INPROGRESS");
+  await clock.advance(60_000);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(10 * 60_000);
+  expect(told()).toBe(2);
+});
