@@ -1,7 +1,7 @@
 /** Seeds that found a defect of the bot, and what it was. */
 export const found: readonly { readonly seed: number; readonly what: string }[] = [
   { seed: 26, what: "a retry asked for in another place took a place that had a thread, and stood still" },
-  { seed: 329, what: "a mention under a card that was not written down began a second thread in its place" },
+  { seed: 1101, what: "a mention under a card that was not written down began a second thread in its place" },
   { seed: 4067, what: "a run was attached before its own dispatch had heard that it was made" },
   { seed: 71, what: "an end from before a follow-up was taken for the end of what followed it" },
   { seed: 209, what: "a follow-up known to have arrived only after the end said “Continuing” for ever" },

@@ -111,16 +111,16 @@ const retried = ({ runsOf, posted }: Outside): boolean =>
   [...runsOf.keys(), ...posted.map(({ effect }) => effect)].some((name) => name.includes("#retry-"));
 
 /** A run was asked for in the deed's place before: what is said there then is said to the agent. */
-const wasAskedFor = (outside: Outside, { event, ackedAt }: Deed): boolean =>
-  outside.deeds.some(
-    (other) =>
-      other.permitted &&
-      (other.intent === "dispatch" || other.verb === "attach") &&
-      outside.posted.some(({ dispatch, place }) => dispatch === other.event.id && place === event.place) &&
-      other.ackedAt !== null &&
-      ackedAt !== null &&
-      other.ackedAt < ackedAt,
-  );
+const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boolean =>
+  outside.deeds.some((other) => {
+    const cards = outside.posted.filter(
+      ({ kind, dispatch, place }) => kind === "card" && dispatch === other.event.id && place === event.place,
+    );
+    if (!other.permitted || other.ackedAt === null || ackedAt === null || triedAt === null) return false;
+    // A run that was started elsewhere is here as soon as it has a card.
+    if (other.verb === "attach") return cards.some(({ at }) => at < triedAt);
+    return other.intent === "dispatch" && cards.length > 0 && other.ackedAt < ackedAt;
+  });
 
 /** That there is no run to pass anything on to is said once in a place. */
 const saidOnce = ({ posted }: Outside, { event }: Deed): boolean =>

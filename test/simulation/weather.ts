@@ -86,8 +86,7 @@ export function drawWeather(seed: number): Weather {
     lateDuplicateRate: random.chance(0.15) ? 0.3 : 0,
     slowestDeliveryMs: random.pick([200, 200, 3_000, 30_000]),
     apiSkewMs: random.between(-minute, minute),
-    // How long the engine waits for a follow-up to show in lists is measured by the clock that jumps.
-    listLagMs: clockJumps.length > 0 ? 0 : bad(0.25, () => random.between(500, 15_000), 0),
+    listLagMs: bad(0.25, () => random.between(500, 15_000), 0),
     pageSize: random.pick([1, 2, 500, 500]),
     ignoredFilters: new Set(
       (["name", "created_after", "updated_after"] as const).filter(() => random.chance(0.15)),
