@@ -72,7 +72,7 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     }
     await stopInOrder(town, settleWithinMs > 0, wrong);
     const outside = await lookFromOutside(town);
-    violations.push(...judge(deeds.all, outside));
+    violations.push(...judge(deeds.all, outside, settleWithinMs > 0));
     await startOnceMore(town, outside, wrong);
     failed = violations.length > 0;
     if (failed) {

@@ -23,7 +23,14 @@ const labels: Readonly<Record<string, string>> = {
   CANCELLED: "agent:failed",
 };
 
-export function judgePosts(deeds: readonly Deed[], outside: Outside, wrong: Wrong): void {
+/**
+ * The end of a run that took a follow-up may be heard before the follow-up is known to have arrived. Its card
+ * then says that it continues, until the bot is sure that nothing more comes.
+ */
+const mayContinue = (run: SeenRun, isSettled: boolean): boolean =>
+  !isSettled && run.said.filter(({ role }) => role === "user").length > 1;
+
+export function judgePosts(deeds: readonly Deed[], outside: Outside, isSettled: boolean, wrong: Wrong): void {
   const { posts, runs } = outside;
   const effects = new Set<string>();
   for (const { effect, place, text } of posts) {
@@ -45,18 +52,19 @@ export function judgePosts(deeds: readonly Deed[], outside: Outside, wrong: Wron
     if (card === undefined) wrong("a run has a card", `${run.dispatch} has none`);
     if (own.length > 1) wrong("a run has one card in each place", `${run.dispatch} has ${own.length}`);
     if (card === undefined) continue;
-    judgeCard(card, run, wrong);
+    judgeCard(card, run, isSettled, wrong);
     judgeEnds(outside, card.place, run, cancelsOf(outside, run, deeds), wrong);
   }
-  judgeLabels(outside, cards, wrong);
+  judgeLabels(outside, cards, isSettled, wrong);
 }
 
 const headlineOf = (text: string): string => /\*([^*\n]+)\*/.exec(text.replaceAll("**", "*"))?.[1] ?? "";
 
-function judgeCard({ text, place }: Post, run: SeenRun, wrong: Wrong): void {
+function judgeCard({ text, place }: Post, run: SeenRun, isSettled: boolean, wrong: Wrong): void {
   const name = `${run.run_id} (${run.dispatch}) in ${place}`;
   const shown = headlineOf(text);
-  if (shown !== lines[run.state]) {
+  const isExpected = shown === lines[run.state] || (shown === "Continuing" && mayContinue(run, isSettled));
+  if (!isExpected) {
     wrong("a card shows the last state", `${name} is ${run.state}, its card says “${shown}”`);
   }
   if (!text.includes(run.run_id)) wrong("a card names its run", name);
@@ -78,16 +86,22 @@ function judgeEnds(
   if (!last?.text.includes(endings[run.state] ?? "?")) {
     return wrong("an end is told", `${name}: ${told.length} replies, the last “${last?.text.slice(0, 300)}”`);
   }
-  // A turn ends once, and may be cancelled before it begins.
-  const most = Math.max(1, run.begun.length + cancels.length);
+  // A turn ends once, though the service was killed before the agent began, and may be cancelled before that.
+  const turns = new Set(run.said.filter(({ role }) => role !== "user").map(({ turn }) => turn)).size;
+  const most = Math.max(1, turns + cancels.length);
   if (told.length > most) wrong("an end is told once", `${name}: ${told.length} replies, ${most} ends`);
   if (told.some(({ text }) => text.includes("The agent left no answer"))) {
     wrong("an end is told with its answer", `${name}: an answer is said to be missing`);
   }
   const times = run.begun.map((mark) => told.filter(({ text }) => text.includes(`mark:${mark}`)).length);
   if (times.some((count) => count > 1)) wrong("an answer is told once", `${name}: ${times.join()} times`);
+  if (run.state === "ERROR" && !last.text.includes("Reason: The service was stopped")) {
+    wrong("an end is told with its reason", name);
+  }
   const final = run.begun.at(-1) ?? "";
-  if (run.finished.includes(final) && times.at(-1) === 0 && run.state !== "CANCELLED") {
+  // What was cancelled or interrupted may have said nothing that was kept.
+  const hasAnswer = run.finished.includes(final) && run.state !== "CANCELLED" && run.state !== "ERROR";
+  if (hasAnswer && times.at(-1) === 0) {
     wrong("an end is told with its answer", `${name}: not “mark:${final}”`);
   }
 }
@@ -96,6 +110,7 @@ function judgeEnds(
 function judgeLabels(
   { labels: found, runs }: Outside,
   cards: ReadonlyMap<string, readonly Post[]>,
+  isSettled: boolean,
   wrong: Wrong,
 ): void {
   for (const [place, names] of found) {
@@ -103,6 +118,7 @@ function judgeLabels(
     const here = runs.filter(({ dispatch }) => cards.get(dispatch)?.some((card) => card.place === place));
     const latest = here.at(-1);
     const expected = latest === undefined ? [] : [labels[latest.state] ?? "?"];
+    if (latest !== undefined && mayContinue(latest, isSettled) && state.join() === "agent:queued") continue;
     if (state.join() !== expected.join()) {
       const why = latest === undefined ? "no run" : `${firstOf(latest.dispatch)} ${latest.state}`;
       wrong(

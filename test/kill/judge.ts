@@ -6,13 +6,14 @@ import { judgeRuns } from "./judge-runs.ts";
 import type { Outside } from "./outside.ts";
 import type { Violation, Wrong } from "./violation.ts";
 
-export function judge(deeds: readonly Deed[], outside: Outside): readonly Violation[] {
+/** `isSettled`: the bot follows no run any more. */
+export function judge(deeds: readonly Deed[], outside: Outside, isSettled: boolean): readonly Violation[] {
   const violations: Violation[] = [];
   const wrong: Wrong = (promise, what) => {
     violations.push({ promise, what });
   };
   judgeRuns(deeds, outside, wrong);
-  judgePosts(deeds, outside, wrong);
+  judgePosts(deeds, outside, isSettled, wrong);
   judgeDeeds(deeds, outside, wrong);
   return violations;
 }
