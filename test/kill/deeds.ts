@@ -40,14 +40,18 @@ export interface Deeds {
   begin(doing: Doing): Deed;
   /** Writes down what the deliveries met. */
   met(deed: Deed, statuses: readonly number[]): void;
+  /** Resolves at the bot's next 200. */
+  nextAck(): Promise<void>;
   /** Words for the agent, which does what stands after `do:`. */
   words(deed: Deed): string;
 }
 
 export function createDeeds(random: Random): Deeds {
   const all: Deed[] = [];
+  let next = Promise.withResolvers<void>();
   return {
     all,
+    nextAck: () => next.promise,
     begin(doing) {
       const number = all.length + 1;
       const deed: Deed = {
@@ -67,7 +71,10 @@ export function createDeeds(random: Random): Deeds {
     },
     met(deed, statuses) {
       deed.statuses.push(...statuses);
-      if (deed.ackedAt === null && statuses.includes(200)) deed.ackedAt = performance.now();
+      if (!statuses.includes(200)) return;
+      deed.ackedAt ??= performance.now();
+      next.resolve();
+      next = Promise.withResolvers();
     },
     words: (deed) => `look into ${deed.word}, do:${random.weighted(behaviours)}`,
   };

@@ -54,12 +54,17 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
       github: createGitHubDeeds(town, createRandom(seed, "github"), deeds, look),
     };
     const acting = letPeopleAct(town, createRandom(seed, "people"), requests, people);
-    const killing = killAll(town, createRandom(seed, "killer"), acting, {
-      requests,
-      kills,
-      serviceKills,
-      onKill,
-    });
+    const killing = killAll(
+      town,
+      createRandom(seed, "killer"),
+      { people: acting, deeds },
+      {
+        requests,
+        kills,
+        serviceKills,
+        onKill,
+      },
+    );
     await Promise.all([killing, acting.over]);
 
     const wrong: Wrong = (promise, what) => void violations.push({ promise, what });

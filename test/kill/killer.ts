@@ -1,11 +1,15 @@
 /** Kills the bot, and perhaps the service, at moments of chance, and starts them again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../simulation/random.ts";
+import type { Deeds } from "./deeds.ts";
 import type { People } from "./people.ts";
 import type { Town } from "./town.ts";
 
 const ways = { working: 78, starting: 14, stopping: 8 };
 export type Way = keyof typeof ways;
+/** At the very moment of an ack, a little after a request, or when all may be quiet. */
+const moments = { ack: 40, soon: 45, later: 15 };
+const ackWithinMs = 1_000;
 
 export interface Killing {
   readonly requests: number;
@@ -16,7 +20,12 @@ export interface Killing {
 }
 
 /** Resolves when the last kill is done and the bot is up again. */
-export async function killAll(town: Town, random: Random, people: People, plan: Killing): Promise<void> {
+export async function killAll(
+  town: Town,
+  random: Random,
+  { people, deeds }: { readonly people: People; readonly deeds: Deeds },
+  plan: Killing,
+): Promise<void> {
   const { requests, kills, serviceKills, onKill } = plan;
   const killed: Record<Way, number> = { working: 0, starting: 0, stopping: 0 };
   let services = 0;
@@ -25,8 +34,14 @@ export async function killAll(town: Town, random: Random, people: People, plan: 
   async function workOn(count: number): Promise<void> {
     const due = Math.min(requests, ((count + random.between(0, 1)) * requests) / kills);
     for (let waited = 0; people.done() < due && waited < 10_000; waited += 10) await sleep(10);
-    // The moments just after a request are the interesting ones; some come when all is quiet.
-    await sleep(random.chance(0.8) ? random.between(0, 120) : random.between(120, 1_500));
+    switch (random.weighted(moments)) {
+      case "ack":
+        return void (await Promise.race([deeds.nextAck(), sleep(ackWithinMs, undefined, { ref: false })]));
+      case "soon":
+        return void (await sleep(random.between(0, 120)));
+      case "later":
+        return void (await sleep(random.between(120, 1_500)));
+    }
   }
 
   for (let count = 0; count < kills; count += 1) {
