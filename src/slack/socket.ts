@@ -23,6 +23,8 @@ const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
 /** A close that the other side never answers must not hold up a shutdown. */
 const closeMs = 2_000;
+/** An ack that comes later than Slack's three seconds counts for nothing: the event comes again anyhow. */
+const takeMs = 3_000;
 
 const body = z.record(z.string(), z.unknown());
 const envelope = z.object({
@@ -105,7 +107,7 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
     },
     async stop() {
       stopping.abort();
-      await Promise.allSettled(underWay);
+      await Promise.race([Promise.allSettled(underWay), delay(takeMs, undefined, { ref: false })]);
       const closed = running === null ? undefined : client.disconnect();
       await Promise.race([Promise.allSettled([closed, running]), delay(closeMs, undefined, { ref: false })]);
     },

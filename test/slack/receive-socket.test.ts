@@ -88,3 +88,13 @@ test("stopping waits for what is being taken in, and acks it", async () => {
   await until(() => world.slack.connections === 0);
   await world[Symbol.asyncDispose]();
 });
+
+test("an event that is never taken in does not keep the receiver from stopping", async () => {
+  const world = await connected({ retryDelaysMs: [], answerWithinMs: 300 });
+  world.accept = () => new Promise(() => {});
+  const said = world.slack.say({ user: "alice", channel: "general", text: "hello" });
+  await until(() => world.events.length === 1);
+  await world.receiver.stop();
+  await world[Symbol.asyncDispose]();
+  expect((await said).statuses).toEqual([0]);
+});
