@@ -4,7 +4,9 @@ import { tellHistory } from "./history.ts";
 /** Another one at each run; `npm run kill -- --seed` replays it, as far as processes can be replayed. */
 const seed = Math.floor(Math.random() * 1e9);
 
-test("killed at random moments, the real bot loses nothing, repeats nothing and ends in order", async () => {
+test("killed at random moments, the real bot loses nothing, repeats nothing and ends in order", {
+  timeout: 120_000,
+}, async () => {
   const { violations, deeds, outside } = await tellHistory({
     seed,
     requests: 150,
@@ -18,7 +20,9 @@ test("killed at random moments, the real bot loses nothing, repeats nothing and 
   expect(outside.runs.length).toBeGreaterThan(10);
 });
 
-test("so it does when the service is killed as well, whose queued runs run and interrupted ones are told", async () => {
+test("so it does when the service is killed as well, whose queued runs run and interrupted ones are told", {
+  timeout: 120_000,
+}, async () => {
   const { violations, outside } = await tellHistory({
     seed: seed + 1,
     requests: 80,

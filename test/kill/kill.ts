@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { tellHistory } from "./history.ts";
+import { followUpsOf } from "./judge-runs.ts";
 
 const { values } = parseArgs({
   options: {
@@ -41,6 +42,12 @@ async function main(): Promise<number> {
       `  ${String(of.length).padStart(4)} ${kind}, ${of.filter(({ ackedAt }) => ackedAt !== null).length} acked`,
     );
   }
+  const done = new Set([
+    ...outside.runs.map(({ dispatch }) => dispatch),
+    ...outside.runs.flatMap(followUpsOf),
+  ]);
+  const unheard = deeds.filter(({ ackedAt, event }) => ackedAt === null && done.has(event ?? ""));
+  say(`${unheard.length} of the others took effect too, as far as they made a run or reached one`);
   const states = Map.groupBy(outside.runs, ({ state }) => state);
   say(`${outside.runs.length} runs: ${[...states].map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
   say(`${outside.posts.length} messages of the bot's; ${Math.round(secondsSince(began))} s in all`);
