@@ -55,7 +55,13 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
   const github = readGitHub(values, isSet, ambient, readFile, problems);
   const api = readApi(values, isSet, problems, warnings);
   const rules = readRules(values.CONFIG_FILE, readFile, problems);
-  if (slack === null && github === null && problems.length === 0 && !isLoopback(values.HOST)) {
+  const sandboxed = slack === null && github === null && problems.length === 0;
+  if (sandboxed && values.PUBLIC_URL !== undefined && !isLoopback(new URL(values.PUBLIC_URL).hostname)) {
+    problems.push(
+      "PUBLIC_URL leads the whole world here, but the sandbox has no login: set up Slack or GitHub, or leave PUBLIC_URL out.",
+    );
+  }
+  if (sandboxed && !isLoopback(values.HOST)) {
     problems.push(
       "HOST lets the whole network in, but the sandbox has no login: set up Slack or GitHub, or set HOST to 127.0.0.1.",
     );

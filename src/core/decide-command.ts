@@ -5,6 +5,7 @@ import { dispatch, retry } from "./dispatch.ts";
 import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
 import type { FetchEffect } from "./effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf, runRef } from "./event.ts";
+import { visible } from "./prompt.ts";
 import { dispatchOf, isEnded, type Run, scopeKey } from "./run.ts";
 import { currentRun, type RunRecord } from "./thread.ts";
 import { helpView, listView, noteView, problemView, statusView } from "./view.ts";
@@ -15,6 +16,13 @@ const mostListed = 10;
 export function applyCommand(draft: Draft, event: CommandEvent | ReplyEvent, command: Command): void {
   switch (command.kind) {
     case "run": {
+      if (visible(command.prompt) === "" && command.flags.skill === undefined) {
+        return tell(
+          draft,
+          event,
+          problemView("What should the agent do? For example: `run fix the flaky test`."),
+        );
+      }
       const first = event.kind === "reply" && event.first;
       return dispatch(draft, event, {
         words: command.prompt,
@@ -93,7 +101,7 @@ export function cancelRun(draft: Draft, event: PersonEvent, record: RunRecord): 
   }
   if (record.cancelling) return tell(draft, event, noteView("That run is already being cancelled."));
   add(draft, event.id, { kind: "cancel", dispatch: record.dispatch, asked: event });
-  updateRun(draft, record.dispatch, { cancelling: true });
+  updateRun(draft, record.dispatch, { cancelling: true, cancelledBy: event.by });
   if (event.kind === "reply" || event.kind === "command") {
     const { place, message } = event;
     if (place !== null && message !== undefined) {

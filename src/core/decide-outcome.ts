@@ -26,10 +26,14 @@ export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, 
   }
 }
 
+/** Somebody waits for the answer, or something does that can go on without. */
+const isReading = ({ kind }: Effect): boolean =>
+  kind === "answer" || kind === "read" || kind === "fetch" || kind === "list";
+
 /** Giving up is a decision: a refusal is final, a limit never is, the rest is tried for a day (promise 7). */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
-  if (effect.kind === "answer" || effect.kind === "read") return effect.tries + 1 < mostReadTries;
+  if (isReading(effect)) return effect.tries + 1 < mostReadTries;
   if (fault.limited === true) return true;
   // However long the bot was down, a hiccup at its return is none of the effect's failures.
   if (effect.tries + 1 < fewestTries) return true;

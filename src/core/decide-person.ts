@@ -6,8 +6,7 @@ import { add, type Draft, once, replaceEffect, runOf, see, tell } from "./draft.
 import type { ButtonEvent, LabelEvent, Permission, Person, PersonEvent, ReplyEvent } from "./event.ts";
 import { labelDefaults, type Rules, verdict } from "./policy.ts";
 import { followUpOf } from "./prompt.ts";
-import { isEnded } from "./run.ts";
-import { currentRun, type RunRecord, type Thread } from "./thread.ts";
+import { currentRun, isAtWork, type RunRecord, type Thread } from "./thread.ts";
 import { noteView, notPassedOnView, problemView, refusedView } from "./view.ts";
 
 export type Concern = "ours" | "not-ours" | "again";
@@ -162,7 +161,7 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
   // It may have been muted while the event waited.
   if (latest === undefined || (draft.thread.muted && !event.mention)) return;
   if (latest.failed !== null) {
-    if (once(draft, `no run ${latest.dispatch}`)) {
+    if (once(draft, `no run ${latest.dispatch} ${event.by.id}`)) {
       tell(
         draft,
         event,
@@ -202,9 +201,7 @@ function applyButton(draft: Draft, event: ButtonEvent): void {
 }
 
 function applyLabel(draft: Draft, event: LabelEvent): void {
-  const atWork = ({ open, run, reopened }: RunRecord): boolean =>
-    open && (run === null || !isEnded(run.state) || reopened);
-  if (draft.thread.runs.some(atWork)) {
+  if (draft.thread.runs.some(isAtWork)) {
     return tell(
       draft,
       event,

@@ -144,6 +144,7 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
   );
   const unfinished = record.run === null || !isEnded(record.run.state) || record.reopened || steered;
   if (record.failed === null && unfinished) return "unfinished";
+  const { cancelledBy: _, ...rest } = record;
   const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };
   // Asked for from elsewhere, it still belongs where the thread is: the other place has a thread of its own.
   const { places } = draft.thread;
@@ -151,7 +152,7 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
   begin(
     draft,
     {
-      ...record,
+      ...rest,
       dispatch: again,
       runId: null,
       by: event.by,

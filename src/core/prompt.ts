@@ -13,29 +13,20 @@ const unseen =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /\u034f|\u17b4|\u17b5|\u180b|\u180c|\u180d|\u180f|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
+/** Joiners make one emoji of several, and spell words of Arabic and Indic scripts: there they do show. */
+const joiner =
+  /(?<=\ufe0f|[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}])\u200d(?=\p{Extended_Pictographic})|(?<=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])[\u200c\u200d](?=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])/gu;
+
 /**
- * The text as a person sees it on the page: without HTML comments and characters that don't show, so that
- * what was reviewed and what the agent reads are the same (lessons.md, "Security").
+ * The text without characters that don't show, so that what people review and what the agent reads are the same
+ * (lessons.md, "Security"). What else a platform hides, such as HTML comments, its adapter takes out.
  */
 export function visible(text: string): string {
-  return withoutComments(text.replace(/\r\n?/g, "\n").replace(unseen, "")).trim();
-}
-
-/** A comment that nothing closes hides the rest where it begins a line; elsewhere the page shows it. */
-function withoutComments(text: string): string {
-  let kept = "";
-  let from = 0;
-  for (;;) {
-    const start = text.indexOf("<!--", from);
-    if (start < 0) return kept + text.slice(from);
-    const end = text.indexOf("-->", start + 2);
-    if (end < 0) {
-      const unclosed = /^ {0,3}<!--/m.exec(text.slice(from));
-      return kept + (unclosed ? text.slice(from, from + unclosed.index) : text.slice(from));
-    }
-    kept += text.slice(from, start);
-    from = end + 3;
-  }
+  const joined = new Set(Array.from(text.matchAll(joiner), ({ index }) => index));
+  return text
+    .replace(unseen, (mark, index: number) => (joined.has(index) || mark === "\r" ? mark : ""))
+    .replace(/\r\n?/g, "\n")
+    .trim();
 }
 
 /** A line that looks like our reference is quoted, so that nobody's text can pass for another dispatch. */

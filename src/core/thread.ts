@@ -9,7 +9,7 @@ import {
   type Scope,
   type Subject,
 } from "./event.ts";
-import type { CreateRequest, Run } from "./run.ts";
+import { type CreateRequest, isEnded, type Run } from "./run.ts";
 
 /** One run of a thread, from the dispatch on. Attached runs have no `request`. */
 export interface RunRecord {
@@ -52,6 +52,8 @@ export interface RunRecord {
   /** Why it has to wait, as people are shown it. */
   readonly delay: string | null;
   readonly cancelling: boolean;
+  /** Who asked last for that. */
+  readonly cancelledBy?: Person;
   /** Why there will never be a run. */
   readonly failed: string | null;
   /** The card in each place; null while it is being posted. */
@@ -88,9 +90,13 @@ export interface Thread {
 export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
 
-/** The run that people mean when they name none: the latest that there is or will be. */
-export const currentRun = (thread: Pick<Thread, "runs">): RunRecord | undefined =>
-  thread.runs.findLast((record) => record.failed === null) ?? thread.runs.at(-1);
+/** The API makes it, works on it, or waits for an answer. */
+export const isAtWork = ({ failed, open, run, reopened }: RunRecord): boolean =>
+  failed === null && open && (run === null || !isEnded(run.state) || reopened);
+
+/** The run that people mean when they name none: the latest at work, else the latest that there was. */
+export const currentRun = ({ runs }: Pick<Thread, "runs">): RunRecord | undefined =>
+  runs.findLast(isAtWork) ?? runs.findLast((record) => record.failed === null) ?? runs.at(-1);
 
 /** Every ref that leads to the thread, besides its id. */
 export const refsOf = (thread: Thread): readonly Ref[] => [

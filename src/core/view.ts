@@ -44,6 +44,7 @@ type Shown = Pick<
   | "request"
   | "reopened"
   | "told"
+  | "cancelledBy"
 >;
 
 const tones: Readonly<Record<string, readonly [View["tone"], string]>> = {
@@ -138,6 +139,7 @@ export function endView(shown: Shown, run: Omit<Run, "prompt">, answer: string |
   } else {
     headline.push(
       { strong: `The run${endings[run.state] ?? ` ended: ${run.state}`}` },
+      ...(run.state === "CANCELLED" && shown.cancelledBy ? [" by ", { person: shown.cancelledBy }] : []),
       took === null ? "." : ` after ${took}.`,
     );
   }
