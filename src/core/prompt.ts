@@ -15,7 +15,7 @@ const unseen =
 
 /** Joiners make one emoji of several, and spell words of Arabic and Indic scripts: there they do show. */
 const joiner =
-  /(?<=\ufe0f|[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}])\u200d(?=\p{Extended_Pictographic})|(?<=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])[\u200c\u200d](?=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])/gu;
+  /(?<=\ufe0f|\p{Extended_Pictographic}|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])[\u200c\u200d](?=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])/gu;
 
 /**
  * The text without characters that don't show, so that what people review and what the agent reads are the same

@@ -139,6 +139,10 @@ describe("numbers and addresses", () => {
       "HOST lets the whole network in, but the sandbox has no login: set up Slack or GitHub, or set HOST to 127.0.0.1.",
     ]);
     expect(sound({ ...slack, HOST: "0.0.0.0" }).host).toBe("0.0.0.0");
+    expect(problems({ PUBLIC_URL: "https://agents.example.com" })).toEqual([
+      "PUBLIC_URL leads the whole world here, but the sandbox has no login: set up Slack or GitHub, or leave PUBLIC_URL out.",
+    ]);
+    expect(sound({ PUBLIC_URL: "http://localhost:3000" }).publicUrl).toContain("localhost");
     expect(sound({ HOST: "localhost" }).host).toBe("localhost");
   });
 
