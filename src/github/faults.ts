@@ -98,7 +98,9 @@ export function faultOf(error: unknown, now: number): Fault {
     };
   }
   const code = problem.safeParse(response.data).data?.errors?.[0]?.code;
-  const fault = { certainty: "refused", retryable: false, reason: reasonOf(status, response) } as const;
+  // Credentials may be renewed while the effect waits: an end that was not told yet must not be lost by it.
+  const retryable = status === 401;
+  const fault: Fault = { certainty: "refused", retryable, reason: reasonOf(status, response) };
   return code === undefined ? fault : { ...fault, code };
 }
 

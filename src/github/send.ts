@@ -150,7 +150,7 @@ export function createGitHubPlatform({
       } catch (error) {
         const fault = faultOf(error, now());
         // The App may have been reinstalled, or the repository moved.
-        if (fault.certainty === "refused" && !fault.retryable) client.forget(issue);
+        if (fault.certainty === "refused" && !fault.limited) client.forget(issue);
         log.debug("an effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
         return failed(fault);
       }

@@ -31,6 +31,15 @@ const sentences: Readonly<Record<string, string>> = {
   user_not_in_channel: "That person is not in the channel.",
 };
 
+/** The token may be renewed while the effect waits: an end that was not told yet must not be lost by it. */
+const credentials: ReadonlySet<string> = new Set([
+  "not_authed",
+  "invalid_auth",
+  "account_inactive",
+  "token_revoked",
+  "token_expired",
+]);
+
 /** Slack's own troubles: the request may have been done for all that. */
 const troubles: ReadonlySet<string> = new Set([
   "internal_error",
@@ -84,7 +93,7 @@ function faultOfCode(code: string): Fault {
   }
   return {
     certainty: "refused",
-    retryable: false,
+    retryable: credentials.has(code),
     reason: sentences[code] ?? `Slack refused it (${code}).`,
     code,
   };

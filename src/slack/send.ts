@@ -110,13 +110,15 @@ async function card(
   attempt: Attempt,
 ): Promise<Outcome> {
   const { team, channel, threadTs } = where(effect.at);
-  const posted = effect.message ?? (await post(client, identity, effect, attempt));
-  if (effect.message !== undefined) {
-    // Without metadata of its own the message keeps that of its first posting.
-    await client.chat.update({ channel, ts: posted, ...toMessage(effect.view) });
-  }
-  const place = threadTs === undefined ? placeOf(team, channel, posted) : effect.at;
-  return { ok: true, kind: "card", revision: effect.revision, message: posted, place };
+  const { ts, found } =
+    effect.message === undefined
+      ? await post(client, identity, effect, attempt)
+      : { ts: effect.message, found: true };
+  // A card that was found may show an older view. Without metadata of its own the message keeps that of its
+  // first posting.
+  if (found) await client.chat.update({ channel, ts, ...toMessage(effect.view) });
+  const place = threadTs === undefined ? placeOf(team, channel, ts) : effect.at;
+  return { ok: true, kind: "card", revision: effect.revision, message: ts, place };
 }
 
 async function reply(
@@ -125,21 +127,22 @@ async function reply(
   effect: ReplyEffect,
   attempt: Attempt,
 ): Promise<Outcome> {
-  return { ok: true, kind: "reply", message: await post(client, identity, effect, attempt) };
+  const { ts } = await post(client, identity, effect, attempt);
+  return { ok: true, kind: "reply", message: ts };
 }
 
-/** Posts the effect's view, unless an earlier try did. Resolves with the message's timestamp. */
+/** Posts the effect's view, or finds the message that an earlier try posted. */
 async function post(
   client: WebClient,
   identity: Identity,
   effect: CardEffect | ReplyEffect,
   attempt: Attempt,
-): Promise<MessageId> {
+): Promise<{ readonly ts: MessageId; readonly found: boolean }> {
   const { channel, threadTs } = where(effect.at);
   const target = threadTs === undefined ? { channel } : { channel, threadTs };
   if (attempt.uncertain) {
     const posted = await lookUp(async () => findPosted(client, await identity(), target, effect));
-    if (posted !== null) return posted;
+    if (posted !== null) return { ts: posted, found: true };
   }
   const answer = await client.chat.postMessage({
     channel,
@@ -151,7 +154,7 @@ async function post(
   });
   // Without a timestamp it can't be known where it stands; the next try looks it up.
   if (!answer.ts) throw new Error("Slack's answer names no message");
-  return answer.ts;
+  return { ts: answer.ts, found: false };
 }
 
 /** A failed search leaves the effect as uncertain as it was, whatever became of the search itself. */

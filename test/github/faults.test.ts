@@ -43,7 +43,6 @@ describe("GitHub's rate limits", () => {
 
 describe("a refusal", () => {
   it.each([
-    [401, "credentials"],
     [403, "locked"],
     [404, "no access"],
     [410, "deleted"],
@@ -54,6 +53,14 @@ describe("a refusal", () => {
       certainty: "refused",
       retryable: false,
       reason: expect.stringContaining(word),
+    });
+  });
+
+  it("of the credentials may end when they are renewed", async () => {
+    expect(await faultAfter({ status: 401 })).toEqual({
+      certainty: "refused",
+      retryable: true,
+      reason: expect.stringContaining("credentials"),
     });
   });
 
@@ -80,7 +87,7 @@ describe("a refusal", () => {
   it("of the wrong token is told without the token", async () => {
     await using github = await start({ auth: { token: "ghp_another" } });
     const done = await github.platform.perform(reply(), first);
-    expect(done).toMatchObject({ ok: false, fault: { certainty: "refused", retryable: false } });
+    expect(done).toMatchObject({ ok: false, fault: { certainty: "refused", retryable: true } });
     await expect(github.platform.check()).rejects.toThrow("credentials");
     expect(JSON.stringify([done, github.log.lines])).not.toContain("ghp_another");
   });

@@ -89,6 +89,15 @@ for (const trouble of ["hang", "reset"] as const) {
   });
 }
 
+test("a card that is found again shows the newest view, not the one it was posted with", async () => {
+  await using world = await createWorld({ timeoutMs: 1_000 });
+  world.slack.fail({ method: "chat.postMessage", with: { reset: "after" } });
+  expect(await faultOf(world.platform, card(general))).toMatchObject({ certainty: "unknown" });
+  const newer = card(general, { revision: 2, view: view({ headline: ["Working"] }) });
+  expect(await performed(world.platform, newer, unsure)).toMatchObject({ revision: 2 });
+  expect(messagesIn(world.slack)).toMatchObject([{ text: "Working" }]);
+});
+
 test("a post that surely is not there is done when it was uncertain", async () => {
   await using world = await createWorld({ timeoutMs: 1_000 });
   world.slack.fail({ method: "chat.postMessage", with: { hang: "before" } });
@@ -156,6 +165,11 @@ test.each([
   [{ error: "request_timeout" }, { certainty: "unknown", retryable: true }],
   [{ error: "restricted_action" }, { certainty: "refused", retryable: false, code: "restricted_action" }],
   [{ error: "missing_scope" }, { certainty: "refused", retryable: false, code: "missing_scope" }],
+  [{ error: "invalid_auth" }, { certainty: "refused", retryable: true, code: "invalid_auth" }],
+  [{ error: "token_revoked" }, { certainty: "refused", retryable: true, code: "token_revoked" }],
+  [{ error: "token_expired" }, { certainty: "refused", retryable: true, code: "token_expired" }],
+  [{ error: "not_authed" }, { certainty: "refused", retryable: true, code: "not_authed" }],
+  [{ error: "account_inactive" }, { certainty: "refused", retryable: true, code: "account_inactive" }],
   [{ error: "msg_too_long" }, { certainty: "refused", retryable: false, code: "msg_too_long" }],
   [{ error: "an_error_of_next_year" }, { certainty: "refused", retryable: false }],
 ] as const)("when Slack answers %j, the fault is %j", async (trouble, fault) => {
@@ -180,7 +194,7 @@ test("where the bot is no member it says how to invite it", async () => {
   });
 });
 
-test("an archived channel and a wrong token are refused for good", async () => {
+test("an archived channel is refused for good, a wrong token until it is renewed", async () => {
   const channels = emptyWorkspace.channels.map((channel) => ({ ...channel, archived: true }));
   await using world = await createWorld({ initial: { ...emptyWorkspace, channels } });
   expect(await faultOf(world.platform, card(general))).toMatchObject({
@@ -188,7 +202,7 @@ test("an archived channel and a wrong token are refused for good", async () => {
     retryable: false,
   });
   const stranger = createSlackPlatform({ botToken: "xoxb-other", apiUrl: world.apiUrl, log: keptLog() });
-  expect(await faultOf(stranger, card(general))).toMatchObject({ code: "invalid_auth", retryable: false });
+  expect(await faultOf(stranger, card(general))).toMatchObject({ code: "invalid_auth", retryable: true });
   await expect(stranger.check()).rejects.toThrow(/token/);
 });
 
