@@ -7,7 +7,7 @@ import type { FetchEffect } from "./effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf, runRef } from "./event.ts";
 import { visible } from "./prompt.ts";
 import { dispatchOf, isEnded, type Run, scopeKey } from "./run.ts";
-import { currentRun, type RunRecord } from "./thread.ts";
+import { currentRun, newRun, type RunRecord } from "./thread.ts";
 import { helpView, listView, noteView, problemView, statusView } from "./view.ts";
 
 /** Most runs that `list` shows. */
@@ -200,6 +200,7 @@ function isOurs(draft: Draft, run: Run): boolean {
 /** A record of a run that was not dispatched from here. */
 function recordOf(draft: Draft, asked: PersonEvent, run: Run): RunRecord {
   return {
+    ...newRun,
     dispatch: asked.id,
     runId: run.run_id,
     name: run.agent_config?.name ?? null,
@@ -211,13 +212,6 @@ function recordOf(draft: Draft, asked: PersonEvent, run: Run): RunRecord {
     ...("answerVia" in asked && asked.answerVia !== undefined ? { answerVia: asked.answerVia } : {}),
     since: draft.now,
     askedAt: asked.place === null ? null : asked.at,
-    open: true,
-    run: null,
-    told: null,
-    reopened: false,
-    cancelling: false,
-    failed: null,
-    delay: null,
     cards: asked.place === null ? {} : { [asked.place]: null },
   };
 }

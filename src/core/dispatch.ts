@@ -7,7 +7,7 @@ import type { PersonEvent, Subject } from "./event.ts";
 import { type DispatchDefaults, defaultsFor } from "./policy.ts";
 import { promptOf, withReference } from "./prompt.ts";
 import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "./run.ts";
-import type { RunRecord } from "./thread.ts";
+import { newRun, type RunRecord } from "./thread.ts";
 import { problemView } from "./view.ts";
 
 export interface Asked {
@@ -46,8 +46,8 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
   };
   const answerVia = "answerVia" in event ? event.answerVia : undefined;
   const record: RunRecord = {
+    ...newRun,
     dispatch: event.id,
-    runId: null,
     // A factory decides for itself under which config name its runs go.
     name: factory === undefined ? config.name : null,
     by: event.by,
@@ -59,13 +59,6 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
     ...(answerVia === undefined ? {} : { answerVia }),
     since: draft.now,
     askedAt: event.place === null ? null : event.at,
-    open: true,
-    run: null,
-    told: null,
-    reopened: false,
-    cancelling: false,
-    failed: null,
-    delay: null,
     cards: event.place === null ? {} : { [event.place]: null },
   };
   const until = wanted.withContext ? { until: event.at, ...messageOf(event) } : null;
@@ -153,18 +146,11 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
     draft,
     {
       ...rest,
+      ...newRun,
       dispatch: again,
-      runId: null,
       by: event.by,
       request,
       since: draft.now,
-      open: true,
-      run: null,
-      told: null,
-      reopened: false,
-      cancelling: false,
-      failed: null,
-      delay: null,
       cards: place === undefined ? {} : { [place]: null },
     },
     null,

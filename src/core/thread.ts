@@ -86,6 +86,18 @@ export interface Thread {
   readonly changedAt: string;
 }
 
+/** What is known of a run that was only just asked for. */
+export const newRun = {
+  runId: null,
+  open: true,
+  run: null,
+  told: null,
+  reopened: false,
+  cancelling: false,
+  failed: null,
+  delay: null,
+} as const satisfies Partial<RunRecord>;
+
 /** Nothing to perform, nobody waiting, no unfinished run. */
 export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
