@@ -5,7 +5,7 @@
  */
 import { fromMarkdown } from "mdast-util-from-markdown";
 
-type Tree = ReturnType<typeof fromMarkdown>;
+export type Tree = ReturnType<typeof fromMarkdown>;
 type Node = Tree | Tree["children"][number];
 
 interface Range {
@@ -14,11 +14,13 @@ interface Range {
 }
 
 /** Emphasis costs most of a hostile text's parsing time and says nothing about code. */
-const parse = (text: string): Tree =>
+export const parseMarkdown = (text: string): Tree =>
   fromMarkdown(text, { extensions: [{ disable: { null: ["attention"] } }] });
 
 /** Containers inside containers inside containers: parsing time grows with the square of the depth. */
 const tooDeep = /^(?:[ \t]*(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){30}/m;
+
+export const isTooDeep = (text: string): boolean => tooDeep.test(text);
 
 /** GitHub's footnotes take lines that CommonMark gives to the blocks around them. */
 const footnote = /\[\^[^\]\s]+\]:/;
@@ -51,7 +53,7 @@ function isCodeInCell(text: string, offset: number): boolean {
   // A word in front makes it a paragraph whatever the cell begins with.
   const lead = "x ";
   const cell = lead + line.slice(cellStart, cellEnd < 0 ? undefined : cellEnd);
-  return covers(inlineCodeIn(parse(cell)), column - cellStart + lead.length);
+  return covers(inlineCodeIn(parseMarkdown(cell)), column - cellStart + lead.length);
 }
 
 /** Tells for an offset into `text` whether it is inside of code. */
@@ -72,7 +74,7 @@ export function findCertainCode(text: string): (offset: number) => boolean {
       node.children.forEach(visit);
     }
   };
-  visit(parse(text));
+  visit(parseMarkdown(text));
   return (offset) => covers(plain, offset) || (covers(tabular, offset) && isCodeInCell(text, offset));
 }
 
@@ -80,7 +82,7 @@ export function findCertainCode(text: string): (offset: number) => boolean {
 export function openFenceOf(text: string): string | null {
   if (tooDeep.test(text)) return null;
   const below = `${text}\n\nx`;
-  const last = parse(below).children.at(-1);
+  const last = parseMarkdown(below).children.at(-1);
   if (last?.type !== "code") return null;
   return /^(?:`{3,}|~{3,})/.exec(below.slice(rangeOf(last).start))?.[0] ?? null;
 }

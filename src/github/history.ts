@@ -3,6 +3,7 @@ import type { Octokit } from "@octokit/rest";
 import type { ContextMessage } from "../core/effect.ts";
 import { hasMarker } from "./marker.ts";
 import type { IssueRef } from "./place.ts";
+import { visibleText } from "./visible-text.ts";
 
 const pageSize = 100;
 /** Older comments are left out and counted. */
@@ -30,7 +31,7 @@ const isEditedLate = ({ created_at, updated_at }: Comment, { until }: HistoryQue
 const messageOf = ({ user, body, created_at }: Comment): ContextMessage => ({
   author: user?.login ?? "ghost",
   at: created_at,
-  text: body ?? "",
+  text: visibleText(body ?? ""),
   bot: user?.type === "Bot" || (user?.login.endsWith("[bot]") ?? false),
 });
 

@@ -7,6 +7,7 @@ import { hasMarker } from "./marker.ts";
 import { takeMention } from "./mention.ts";
 import type { Account, Commented, IssuePayload, Labeled } from "./payload.ts";
 import { placeOf, platformName, scopeOf } from "./place.ts";
+import { visibleText } from "./visible-text.ts";
 
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
@@ -17,7 +18,7 @@ function personOf({ login, type }: Account, ours: boolean): Person {
 
 const subjectOf = (issue: IssuePayload): Subject => ({
   title: issue.title,
-  body: issue.body ?? "",
+  body: visibleText(issue.body ?? ""),
   url: issue.html_url,
   author: issue.user?.login ?? "ghost",
   ...(issue.pull_request ? { pullRequest: true } : {}),
@@ -64,8 +65,9 @@ export function commentEvent(payload: Commented, us: Identity | null): CommandEv
     message: String(comment.id),
     subject: subjectOf(issue),
   };
-  const command = findCommand(body);
+  const shown = visibleText(body);
+  const command = findCommand(shown);
   if (command !== null) return { kind: "command", ...common, text: command };
-  const { mention, text } = us === null ? { mention: false, text: body } : takeMention(body, us.mention);
+  const { mention, text } = us === null ? { mention: false, text: shown } : takeMention(shown, us.mention);
   return { kind: "reply", ...common, text, mention, first: false, underOurs: false };
 }

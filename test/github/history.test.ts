@@ -22,7 +22,7 @@ describe("reading an issue", () => {
     expect(await github.platform.perform(read(until, String(command.id)), first)).toEqual({
       ok: true,
       kind: "read",
-      messages: [{ author: "alice", at: "2026-03-01T12:00:00Z", text: "First <!-- hidden -->", bot: false }],
+      messages: [{ author: "alice", at: "2026-03-01T12:00:00Z", text: "First", bot: false }],
       omitted: 1,
     });
   });
