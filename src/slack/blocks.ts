@@ -1,13 +1,21 @@
 import type { Button, KnownBlock, MrkdwnElement } from "@slack/types";
 import type { Action, Text, View } from "../core/view.ts";
 import { mrkdwn, quotation } from "./mrkdwn.ts";
-import { clip, silence } from "./safe-text.ts";
+import { clip, harmless, silence } from "./safe-text.ts";
 
 /**
  * Slack's limits, in characters or counts. https://docs.slack.dev/reference/block-kit/blocks: the markdown
- * blocks of one message share their 12,000.
+ * blocks of one message share their 12,000. `plain` is ours: a message that was refused as too long has to become shorter.
  */
-const limits = { section: 3_000, markdown: 12_000, blocks: 50, buttons: 25, label: 75, fallback: 300 };
+const limits = {
+  section: 3_000,
+  markdown: 12_000,
+  plain: 9_000,
+  blocks: 50,
+  buttons: 25,
+  label: 75,
+  fallback: 300,
+};
 
 const signs: Readonly<Record<View["tone"], string>> = {
   waiting: ":hourglass_flowing_sand: ",
@@ -25,12 +33,21 @@ export interface SlackMessage {
 }
 
 export function toMessage(view: View): SlackMessage {
+  return compose(view, (answer) => [{ type: "markdown", text: markdown(answer) }]);
+}
+
+/** The same with the agent's Markdown as plain text, for when Slack refuses the form that it would have. */
+export function toPlainMessage(view: View): SlackMessage {
+  return compose(view, plainSections);
+}
+
+function compose(view: View, show: (answer: string) => readonly KnownBlock[]): SlackMessage {
   const quote = view.quote === undefined ? "" : quotation(view.quote, limits.section);
   const answer = view.answer === undefined ? "" : view.answer.trim();
   const head: KnownBlock[] = [
     section(signs[view.tone] + (mrkdwn(view.headline, limits.section - 40) || "…")),
     ...(quote === "" ? [] : [section(quote)]),
-    ...(answer === "" ? [] : [{ type: "markdown" as const, text: markdown(answer) }]),
+    ...(answer === "" ? [] : show(answer)),
   ];
   const foot = rows(view.actions);
   const details = sections(view.details, limits.blocks - head.length - foot.length);
@@ -57,6 +74,26 @@ function markdown(answer: string): string {
   // A code block that the cut left open would swallow the note.
   const open = (kept.match(/^ {0,3}```/gm)?.length ?? 0) % 2 === 1;
   return kept + (open ? fence : "") + cutNote;
+}
+
+/** Sections of plain text, cut visibly. */
+function plainSections(answer: string): KnownBlock[] {
+  // One sign becomes five at most.
+  const surelyFits = limits.section / 5;
+  const texts: string[] = [];
+  let rest = answer;
+  let room = limits.plain;
+  while (rest !== "") {
+    const most = clip(rest, limits.section);
+    const piece = harmless(most).length <= limits.section ? most : clip(rest, surelyFits);
+    const text = harmless(piece);
+    if (text.length > room) break;
+    if (piece.trim() !== "") texts.push(text);
+    room -= text.length;
+    rest = rest.slice(piece.length);
+  }
+  if (rest !== "") texts.push(cutNote.trim().replaceAll("*", "_"));
+  return texts.map(section);
 }
 
 /** Details one a line, as many lines to a section as it holds. */

@@ -24,6 +24,7 @@ const sentences: Readonly<Record<string, string>> = {
   msg_too_long: form,
   msg_blocks_too_long: form,
   invalid_blocks: form,
+  invalid_blocks_format: form,
   message_not_found: "The message is gone.",
   thread_not_found: "The thread is gone.",
   cant_update_message: "Slack does not let the bot edit that message.",
@@ -58,6 +59,10 @@ const unsent: ReadonlySet<string> = new Set([
   "EHOSTUNREACH",
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
+
+/** Whether Slack refused how the message is made, not who sends it where. */
+export const isRefusedForm = (error: unknown): boolean =>
+  error instanceof WebAPIPlatformError && sentences[error.data.error] === form;
 
 /** What a failed call to Slack means for the effect that made it. */
 export function faultOf(error: unknown): Fault {

@@ -12,7 +12,7 @@ export interface Read {
 }
 
 const pageSize = 200;
-/** The newest are kept; more would drown the prompt. */
+/** The first, which says what it is all about, and the newest are kept; more would drown the prompt. */
 const mostMessages = 100;
 /** A thread longer than this is read from its beginning, and its end is missing. */
 const mostPages = 20;
@@ -49,7 +49,7 @@ export async function readThread(
     cursor = answer.response_metadata?.next_cursor || undefined;
     complete = cursor === undefined;
   }
-  return select([...seen.values()], { self, effect, untilMs, complete });
+  return select([...seen.values()], { self, threadTs: where.threadTs, effect, untilMs, complete });
 }
 
 /** null: a limit that lasts. */
@@ -65,9 +65,17 @@ async function nextPage(
   }
 }
 
+interface Bounds {
+  readonly self: Self;
+  readonly threadTs: string;
+  readonly effect: ReadEffect;
+  readonly untilMs: number;
+  readonly complete: boolean;
+}
+
 function select(
   stored: readonly StoredMessage[],
-  { self, effect, untilMs, complete }: { self: Self; effect: ReadEffect; untilMs: number; complete: boolean },
+  { self, threadTs, effect, untilMs, complete }: Bounds,
 ): Read {
   const said = stored.filter(
     (message) =>
@@ -78,7 +86,9 @@ function select(
   );
   // What was changed afterwards is not what the person who asked had before their eyes.
   const unchanged = said.filter(({ edited }) => !edited || millisecondsOf(edited.ts) <= untilMs);
-  const kept = unchanged.slice(-mostMessages);
+  const [first, ...later] = unchanged;
+  const root = first?.ts === threadTs ? [first] : [];
+  const kept = [...root, ...(root.length > 0 ? later : unchanged).slice(root.length - mostMessages)];
   return {
     messages: kept.map((message) => toContext(message, self)),
     omitted: said.length - kept.length + (complete ? 0 : unseen(stored)),

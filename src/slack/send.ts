@@ -1,9 +1,10 @@
 import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import type { CardEffect, Fault, Outcome, PlatformEffect, ReactEffect, ReplyEffect } from "../core/effect.ts";
 import type { MessageId } from "../core/event.ts";
+import type { View } from "../core/view.ts";
 import type { Attempt, Log, Platform } from "../ports.ts";
-import { toMessage } from "./blocks.ts";
-import { faultOf } from "./faults.ts";
+import { type SlackMessage, toMessage, toPlainMessage } from "./blocks.ts";
+import { faultOf, isRefusedForm } from "./faults.ts";
 import { createIdentity } from "./identity.ts";
 import { findPosted, metadataOf } from "./look-up.ts";
 import { createMissed } from "./missed.ts";
@@ -116,7 +117,7 @@ async function card(
       : { ts: effect.message, found: true };
   // A card that was found may show an older view. Without metadata of its own the message keeps that of its
   // first posting.
-  if (found) await client.chat.update({ channel, ts, ...toMessage(effect.view) });
+  if (found) await inSomeForm(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
   const place = threadTs === undefined ? placeOf(team, channel, ts) : effect.at;
   return { ok: true, kind: "card", revision: effect.revision, message: ts, place };
 }
@@ -144,17 +145,32 @@ async function post(
     const posted = await lookUp(async () => findPosted(client, await identity(), target, effect));
     if (posted !== null) return { ts: posted, found: true };
   }
-  const answer = await client.chat.postMessage({
-    channel,
-    ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-    ...toMessage(effect.view),
-    metadata: metadataOf(effect),
-    unfurl_links: false,
-    unfurl_media: false,
-  });
+  const answer = await inSomeForm(effect.view, (message) =>
+    client.chat.postMessage({
+      channel,
+      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+      ...message,
+      metadata: metadataOf(effect),
+      unfurl_links: false,
+      unfurl_media: false,
+    }),
+  );
   // Without a timestamp it can't be known where it stands; the next try looks it up.
   if (!answer.ts) throw new Error("Slack's answer names no message");
   return { ts: answer.ts, found: false };
+}
+
+/**
+ * What the agent wrote may be more than Slack's Markdown takes, such as a second table. That must not keep its
+ * words from people, so a refused form is followed by a plain one. Rejects as the last call does.
+ */
+async function inSomeForm<T>(view: View, call: (message: SlackMessage) => Promise<T>): Promise<T> {
+  try {
+    return await call(toMessage(view));
+  } catch (error) {
+    if (!isRefusedForm(error)) throw error;
+    return call(toPlainMessage(view));
+  }
 }
 
 /** A failed search leaves the effect as uncertain as it was, whatever became of the search itself. */

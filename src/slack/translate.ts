@@ -19,8 +19,11 @@ export interface Self {
   readonly botId: string | null;
 }
 
-/** So long after a message of ours its thread may still be on its way into the store. */
-const recentMs = 10 * 60_000;
+/**
+ * So long after a message of ours its thread may still be on its way into the store: an effect whose outcome
+ * is unknown is tried again for a day, and its card stands in Slack all that time.
+ */
+const recentMs = 24 * 60 * 60_000;
 
 /**
  * The event that a payload tells of; null if it is none of the bot's business. `now` in milliseconds since

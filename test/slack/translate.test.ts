@@ -51,12 +51,12 @@ test("a message's time is its timestamp, to the millisecond", () => {
   });
 });
 
-test("a reply stands under ours when our message is less than ten minutes old", () => {
+test("a reply stands under ours when our message is less than a day old", () => {
   const under = (fields: Record<string, unknown>) => translate(message(fields), self, now);
-  const minute = 60_000;
-  expect(under({ thread_ts: at(9 * minute), parent_user_id: "UBOT" })).toMatchObject({ underOurs: true });
-  expect(under({ thread_ts: at(11 * minute), parent_user_id: "UBOT" })).toMatchObject({ underOurs: false });
-  expect(under({ thread_ts: at(9 * minute), parent_user_id: "U2" })).toMatchObject({ underOurs: false });
+  const hour = 60 * 60_000;
+  expect(under({ thread_ts: at(23 * hour), parent_user_id: "UBOT" })).toMatchObject({ underOurs: true });
+  expect(under({ thread_ts: at(25 * hour), parent_user_id: "UBOT" })).toMatchObject({ underOurs: false });
+  expect(under({ thread_ts: at(23 * hour), parent_user_id: "U2" })).toMatchObject({ underOurs: false });
   expect(under({ parent_user_id: "UBOT" })).toMatchObject({ underOurs: false, first: true });
 });
 

@@ -30,13 +30,18 @@ const block = z.discriminatedUnion("type", [
   }),
 ]);
 
+/** Tables of a markdown block, by the lines below their heads. */
+const tablesIn = (each: z.infer<typeof block>): number =>
+  each.type === "markdown" ? (each.text.match(/^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$/gm) ?? []).length : 0;
+
 const blocks = z
   .array(block)
   .max(50)
   .refine(
     (all) => all.reduce((sum, each) => sum + (each.type === "markdown" ? each.text.length : 0), 0) <= 12_000,
     "markdown blocks hold more than 12000 characters",
-  );
+  )
+  .refine((all) => all.reduce((sum, each) => sum + tablesIn(each), 0) <= 1, "only one table is allowed");
 
 /** What is wrong with the blocks, one sentence each; empty if nothing is. */
 export function faultsOfBlocks(value: unknown): readonly string[] {
