@@ -66,6 +66,7 @@ export function createLanes(options: {
   let open = false;
   let performing = 0;
 
+  /** What hangs or is limited together: a service that takes no creates may well answer reads. */
   const pauseKey = (effect: Effect): string => `${systemOf(effect)} ${effect.kind}`;
 
   function pause(key: string, until: number): void {
@@ -90,7 +91,7 @@ export function createLanes(options: {
         lane.callOff = timers.after(waitMs, () => look(work));
       } else {
         lane.busy = true;
-        slots.enter(systemOf(effect), () => takeTurn(work, to, lane));
+        slots.enter(pauseKey(effect), () => takeTurn(work, to, lane, pauseKey(effect)));
       }
     }
     for (const [to, lane] of work.lanes) {
@@ -102,10 +103,10 @@ export function createLanes(options: {
   }
 
   /** Resolves when the slot is free again. The lane stays busy until the outcome is saved. */
-  async function takeTurn(work: Work, to: string, lane: Lane): Promise<void> {
+  async function takeTurn(work: Work, to: string, lane: Lane, slot: string): Promise<void> {
     // While it waited for the slot, the effect may have been replaced by a newer one, or put off.
     const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
-    if (effect === undefined || readyAt(effect, lane) > clock.now()) {
+    if (effect === undefined || pauseKey(effect) !== slot || readyAt(effect, lane) > clock.now()) {
       lane.busy = false;
       look(work);
       return;

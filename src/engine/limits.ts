@@ -1,6 +1,6 @@
 /** What bounds the engine. Each has a default, which tests may shorten. */
 export interface Limits {
-  /** Effects under way at once, for each platform and for the API. */
+  /** Effects of one kind under way at once, for each platform and for the API. */
   readonly perSystem: number;
   /** An effect that takes longer is given up; what became of it is then unknown. */
   readonly effectMs: number;

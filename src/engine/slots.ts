@@ -1,7 +1,7 @@
-/** Bounds how much happens at once per system, so that a hanging one holds up nothing but itself. */
+/** Bounds how much happens at once under each key, so that what hangs holds up nothing but its own kind. */
 export interface Slots {
-  /** Calls `begin` as soon as the system has a slot free, first come first served; it never rejects. */
-  enter(system: string, begin: () => Promise<void>): void;
+  /** Calls `begin` as soon as the key has a slot free, first come first served; it never rejects. */
+  enter(key: string, begin: () => Promise<void>): void;
 }
 
 interface Queue {
@@ -9,7 +9,7 @@ interface Queue {
   readonly waiting: (() => Promise<void>)[];
 }
 
-export function createSlots(perSystem: number): Slots {
+export function createSlots(perKey: number): Slots {
   const queues = new Map<string, Queue>();
 
   async function work(queue: Queue): Promise<void> {
@@ -19,9 +19,9 @@ export function createSlots(perSystem: number): Slots {
   }
 
   return {
-    enter(system, begin) {
-      const queue = queues.get(system) ?? { free: perSystem, waiting: [] };
-      queues.set(system, queue);
+    enter(key, begin) {
+      const queue = queues.get(key) ?? { free: perKey, waiting: [] };
+      queues.set(key, queue);
       queue.waiting.push(begin);
       if (queue.free > 0) void work(queue);
     },

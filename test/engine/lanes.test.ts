@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "../../src/core/effect.ts";
-import { card, create, reply, setUp } from "./set-up.ts";
+import { card, command, create, reply, setUp, since } from "./set-up.ts";
+import { newRecord, newThread } from "./small-decide.ts";
 import { success } from "./stand-in-platform.ts";
 
 /** An answer that the test gives when it wants to. */
@@ -51,6 +52,24 @@ test("a platform that hangs altogether holds up neither the other platform nor t
   expect(chat.tries).toHaveLength(2);
   expect(forge.tries).toHaveLength(1);
   expect(api.count("create")).toBe(1);
+});
+
+test("creates that hang hold up no answer, list or cancel of another thread", async () => {
+  const { engine, ask, api, clock, store } = setUp();
+  store.put(newThread("chat:b", { runs: [newRecord("d0", { runId: "run-0", open: false })] }));
+  api.add({ run_id: "run-0" });
+  api.before = (call) => (call === "create" ? new Promise(() => {}) : undefined);
+  await engine.start();
+  for (let n = 1; n <= 20; n += 1) await ask(`chat:${n}`, create(`d${n}`));
+  await clock.advance(0);
+  expect(api.count("create")).toBe(16);
+  const asked = command("chat:b");
+  const common = { to: "agent-runs" as const, since, tries: 0, asked };
+  await ask("chat:b", { ...common, kind: "list", id: "x1" });
+  await ask("chat:b", { ...common, kind: "cancel", id: "x2", dispatch: "d0" });
+  await clock.advance(0);
+  expect([api.count("list") > 0, api.count("cancel")]).toEqual([true, 1]);
+  expect(store.get("chat:b").effects).toEqual([]);
 });
 
 test("no more effects than allowed are under way at once in one system, and all have their turn", async () => {
