@@ -104,12 +104,14 @@ export function markdownOf(
     `${greeting}${signs[view.tone]}${lineOf(view.headline)}`,
     ...(view.quote === undefined ? [] : [quotation(cut(view.quote, maxQuoteLength))]),
   ];
-  const below = [
+  // The answer stands last: nothing that it leaves open, such as a <details>, can swallow our own lines.
+  const ours = [
+    ...above,
     ...(view.details.length > 0 ? [detailsOf(view.details)] : []),
     ...(view.actions.length > 0 ? [view.actions.map(actionOf).join(" · ")] : []),
   ];
   const separator = "\n\n";
-  const room = maxLength - [...above, "", ...below].join(separator).length - separator.length;
+  const room = maxLength - ours.join(separator).length - separator.length;
   const answer = view.answer === undefined ? [] : [answerOf(view.answer, room)];
-  return [...above, ...answer, ...below].join(separator);
+  return [...ours, ...answer].join(separator);
 }

@@ -6,6 +6,7 @@ const answer = z.object({
   team_id: z.string().min(1),
   user_id: z.string().min(1),
   bot_id: z.string().nullish(),
+  enterprise_id: z.string().nullish(),
 });
 
 /**
@@ -16,7 +17,12 @@ export function createIdentity(client: WebClient): () => Promise<Self> {
   let known: Promise<Self> | null = null;
   const ask = async (): Promise<Self> => {
     const self = answer.parse(await client.auth.test());
-    return { teamId: self.team_id, userId: self.user_id, botId: self.bot_id ?? null };
+    return {
+      teamId: self.team_id,
+      userId: self.user_id,
+      botId: self.bot_id ?? null,
+      enterpriseId: self.enterprise_id ?? null,
+    };
   };
   return () => {
     if (known !== null) return known;

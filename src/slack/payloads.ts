@@ -20,6 +20,8 @@ export const messageEvent = z.object({
   channel: z.string().min(1),
   channel_type: z.string().nullish(),
   user: z.string().nullish(),
+  /** The author's workspace or organization, in a channel that is shared between several. */
+  user_team: z.string().nullish(),
   username: z.string().nullish(),
   bot_id: z.string().nullish(),
   bot_profile: z.object({ name: z.string().nullish() }).nullish(),
@@ -38,7 +40,12 @@ export const blockActions = z.object({
   type: z.literal("block_actions"),
   trigger_id: z.string().nullish(),
   response_url: z.string().nullish(),
-  user: z.object({ id: z.string().min(1), username: z.string().nullish(), name: z.string().nullish() }),
+  user: z.object({
+    id: z.string().min(1),
+    username: z.string().nullish(),
+    name: z.string().nullish(),
+    team_id: z.string().nullish(),
+  }),
   channel: z.object({ id: z.string() }).nullish(),
   container: z
     .object({

@@ -17,6 +17,8 @@ export interface Self {
   readonly teamId: string;
   readonly userId: string;
   readonly botId: string | null;
+  /** The Enterprise Grid organization that the workspace belongs to. */
+  readonly enterpriseId: string | null;
 }
 
 /**
@@ -75,7 +77,7 @@ function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent
     kind: "reply",
     id: `slack:message:${self.teamId}:${message.channel}:${message.ts}`,
     at: timeOf(message.ts),
-    by: author(message, self),
+    by: guarded(author(message, self), message.user_team, self),
     scope: scopeOf(self.teamId, message.channel),
     place: placeOf(self.teamId, message.channel, threadTs),
     text: plainText(withoutMention(text, self.userId)),
@@ -114,7 +116,7 @@ function fromButton(interaction: BlockActions, self: Self, now: number): ButtonE
     kind: "button",
     id: `slack:interaction:${key}`,
     at: pressed.action_ts ? timeOf(pressed.action_ts) : new Date(now).toISOString(),
-    by: person(user.id, user.username || user.name, false),
+    by: guarded(person(user.id, user.username || user.name, false), user.team_id, self),
     scope: scopeOf(self.teamId, channel),
     place: placeOf(self.teamId, channel, message?.thread_ts ?? container?.thread_ts ?? ts),
     action: pressed.action_id,
@@ -122,6 +124,10 @@ function fromButton(interaction: BlockActions, self: Self, now: number): ButtonE
     ...(interaction.response_url ? { answerVia: interaction.response_url } : {}),
   };
 }
+
+/** In a channel that is shared with another company, its people may write but not use the bot. */
+const guarded = (by: Person, team: string | null | undefined, self: Self): Person =>
+  !team || team === self.teamId || team === self.enterpriseId ? by : { ...by, permission: "none" };
 
 const person = (id: string, name: string | null | undefined, bot: boolean): Person => ({
   platform: "slack",

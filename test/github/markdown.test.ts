@@ -33,7 +33,7 @@ const mentionsIn = (markdown: string): string[] => [
 ];
 
 describe("a view on GitHub", () => {
-  it("stands in the order of its fields, with a command in place of each button", () => {
+  it("stands in the order of its fields but for the answer at the end, with a command in place of each button", () => {
     const text = show({
       tone: "working",
       headline: ["Run ", { strong: "fix it" }, " for ", { person: alice }, " is ", { code: "INPROGRESS" }],
@@ -49,9 +49,9 @@ describe("a view on GitHub", () => {
       [
         "⚙️ Run **fix it** for @alice is `INPROGRESS`",
         "> fix it\n> \u00a0\u00a0please",
-        "Done **so far**.",
         "- [Session](<https://x.test/a?b=(c)>)\n- Model: gpt",
         "Cancel with `/agent cancel` · Retry with `/agent retry`",
+        "Done **so far**.",
       ].join("\n\n"),
     );
   });
@@ -131,13 +131,18 @@ describe("a view on GitHub", () => {
     expect(findCommand(defuse("`\r\n/agent run`"))).toBeNull();
   });
 
-  it("shows its own lines below an answer that forgot to close its code", () => {
+  it("shows its own lines whatever the answer forgot to close", () => {
     const details = [["Session"]];
-    for (const answer of ["```js\nlet a;", "~~~~\nx\n~~~", "- a\n  ```\n  b", "> ```\n> b"]) {
-      const tree = fromMarkdown(show({ answer, details }));
-      expect(tree.children.at(-1)).toMatchObject({ type: "list" });
-      expect(JSON.stringify(tree.children.at(-1))).toContain('"value":"Session"');
+    for (const answer of ["<details><summary>", "<table><tr>", "```js\nlet a;", "> ```\n> b"]) {
+      const text = show({ answer, details });
+      expect(text.indexOf("- Session")).toBeLessThan(text.indexOf(answer));
+      expect(fromMarkdown(text).children[0]).toMatchObject({ type: "list" });
     }
+  });
+
+  it("says that it was cut below a code block that the cut left open", () => {
+    const text = show({ answer: `\`\`\`\n${"x\n".repeat(40_000)}` });
+    expect(fromMarkdown(text).children.at(-1)).toMatchObject({ type: "paragraph" });
   });
 
   it("is cut where GitHub would refuse it, and says so", () => {
@@ -242,12 +247,11 @@ describe("whatever an agent or a person writes", () => {
     );
   });
 
-  it("never swallows what the bot writes below it", () => {
+  it("never changes what the bot writes above it", () => {
     fc.assert(
       fc.property(text, (written) => {
-        const shown = show({ answer: written, details: [["Session"]] });
-        const last = fromMarkdown(shown).children.at(-1);
-        expect(last?.type).not.toBe("code");
+        const [first] = fromMarkdown(show({ answer: `x\n\n${written}`, headline: ["Done"] })).children;
+        expect(first).toMatchObject({ type: "paragraph", children: [{ type: "text", value: "Done" }] });
       }),
       { numRuns: 1_000 },
     );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Self, translate } from "../../src/slack/translate.ts";
 import { plainText } from "../../src/slack/wire-text.ts";
 
-const self: Self = { teamId: "T1", userId: "UBOT", botId: "B1" };
+const self: Self = { teamId: "T1", userId: "UBOT", botId: "B1", enterpriseId: "E1" };
 const now = Date.parse("2026-11-21T12:00:00Z");
 const at = (agoMs: number): string => `${Math.floor((now - agoMs) / 1000)}.000100`;
 
@@ -84,6 +84,16 @@ test.each(["message_changed", "message_deleted", "channel_join", "channel_topic"
 test("in a channel shared with another company the team is still ours", () => {
   const shared = { ...message({ user_team: "T2" }), team_id: "T2" };
   expect(translate(shared, self, now)).toMatchObject({ scope: "slack:T1:C1" });
+});
+
+test("people of another company may not use the bot, those of our own organization may", () => {
+  const permission = (team: string) => [
+    translate(message({ user_team: team }), self, now)?.by.permission,
+    translate(press({ user: { id: "U1", team_id: team } }), self, now)?.by.permission,
+  ];
+  expect(permission("T2")).toEqual(["none", "none"]);
+  expect(permission("T1")).toEqual([undefined, undefined]);
+  expect(permission("E1")).toEqual([undefined, undefined]);
 });
 
 const press = (fields: Record<string, unknown> = {}, action: Record<string, unknown> = {}) => ({
