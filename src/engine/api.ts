@@ -3,6 +3,7 @@ import type { Thread } from "../core/thread.ts";
 import type { AgentRuns, Factories, Log, Transcripts } from "../ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 import { reasonOf } from "./reason.ts";
+import type { Hand } from "./show-run.ts";
 
 /** What performing an effect toward the API takes. */
 export interface Api {
@@ -10,6 +11,8 @@ export interface Api {
   readonly transcripts: Transcripts;
   readonly factories: Factories;
   readonly log: Log;
+  /** Has a run decided in its thread. */
+  readonly hand: Hand;
   /** Config name that marks our runs. */
   readonly runName: string;
 }

@@ -23,7 +23,7 @@ import { createPerformEffect } from "./perform-effect.ts";
 import { createPoller, type SweepHealth } from "./poll.ts";
 import { createSave } from "./save.ts";
 import { createSaveOutcome } from "./save-outcome.ts";
-import { confirmMs, createShowRun, quiet } from "./show-run.ts";
+import { confirmMs, createShowRun, type Hand, quiet } from "./show-run.ts";
 import { createSweeper } from "./sweep.ts";
 import { createTimers } from "./timers.ts";
 
@@ -110,14 +110,15 @@ export function createEngine(options: EngineOptions): Engine {
     quiet.firstMs,
     (then) => timers.after(confirmMs, then),
   );
+  const hand: Hand = async (run) => {
+    const { thread } = await save({ kind: "run", run });
+    return thread === null ? "gone" : "handed";
+  };
   const show = createShowRun({
     openRuns,
     clock,
     log,
-    async hand(run) {
-      const { thread } = await save({ kind: "run", run });
-      return thread === null ? "gone" : "handed";
-    },
+    hand,
   });
   const poller = createPoller({
     sweeper: createSweeper({
@@ -139,7 +140,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const lanes = createLanes({
     perform: createPerformEffect({
-      api: options,
+      api: { ...options, hand },
       platforms: options.platforms,
       save,
       timers,

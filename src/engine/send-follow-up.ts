@@ -3,7 +3,10 @@ import { isEnded } from "../core/run.ts";
 import type { Thread } from "../core/thread.ts";
 import type { Attempt } from "../ports.ts";
 import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
+import { isApiFault } from "./api-fault.ts";
 import { hasReference } from "./find-dispatch.ts";
+import { keyOf } from "./open-runs.ts";
+import { reasonOf } from "./reason.ts";
 
 const arrivalUnsure: Fault = {
   certainty: "unknown",
@@ -32,8 +35,27 @@ export async function sendFollowUp(
       return lookupRejected(api, effect, error);
     }
   }
+  await handEnd(api, runId, thread);
   await api.agentRuns.followUp(runId, { message: effect.message });
   return { ok: true, kind: "follow-up" };
+}
+
+/**
+ * An end that no sweep has shown yet would be overwritten by what the follow-up begins, and never be told. It
+ * is only looked for: whatever comes of that, the follow-up goes on.
+ */
+async function handEnd(api: Api, runId: string, thread: Thread): Promise<void> {
+  try {
+    const run = await api.agentRuns.fetch(runId);
+    const last = thread.runs.find((record) => record.runId === runId)?.run ?? null;
+    const isNews =
+      last === null ||
+      (keyOf(last) !== keyOf(run) && Date.parse(run.updated_at) >= Date.parse(last.updated_at));
+    if (isNews && (isEnded(run.state) || run.state === "BLOCKED")) await api.hand(run);
+  } catch (error) {
+    const reason = isApiFault(error) ? error.detail : reasonOf(error);
+    api.log.info("A run's end could not be looked for before a follow-up", { run: runId, reason });
+  }
 }
 
 async function hasArrived(

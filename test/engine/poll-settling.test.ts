@@ -99,3 +99,34 @@ test("a clock that is put forward does not end the wait for what comes of a foll
   await clock.advance(10 * 60_000);
   expect(told()).toBe(2);
 });
+
+test("an end that no sweep has shown yet is told with its own answer before a follow-up overtakes it", async () => {
+  const { clock, api, engine, slack } = await started("INPROGRESS");
+  const stamp = () => new Date(clock.now()).toISOString();
+  api.conversations.set("run-1", [
+    { role: "user", text: "fix it", at: "2026-01-01T00:00:00Z" },
+    { role: "assistant", text: "the first answer", at: stamp() },
+  ]);
+  await clock.advance(1);
+  api.turn("run-1", "SUCCEEDED");
+  api.afterwards = (call) => {
+    if (call !== "followUp") return;
+    const said = api.conversations.get("run-1") ?? [];
+    api.conversations.set("run-1", [
+      ...said.slice(0, 2),
+      { role: "user", text: said.at(-1)?.text ?? "", at: new Date(clock.now() + 1_000).toISOString() },
+    ]);
+    api.turn("run-1", "INPROGRESS");
+  };
+  await engine.accept(reply("one more thing"));
+  await clock.advance(1_500);
+  const said = api.conversations.get("run-1") ?? [];
+  api.conversations.set("run-1", [...said, { role: "assistant", text: "the second answer", at: stamp() }]);
+  await clock.advance(1);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(5 * 60_000);
+  const replies = slack.tries.flatMap(({ effect }) =>
+    effect.kind === "reply" ? [JSON.stringify(effect)] : [],
+  );
+  expect(replies.map((text) => /the (first|second) answer/.exec(text)?.[1])).toEqual(["first", "second"]);
+});
