@@ -35,6 +35,11 @@ export function createCatchUp(options: {
   const looks = createInFlight();
   const followed = new Set(platforms.filter(({ missed }) => missed).map(({ name }) => name));
   const scopes = new Map<string, Set<Scope>>();
+  /** Platforms with scopes that are not noted yet, and those whose scopes are being noted. */
+  const unkept = new Set<string>();
+  const keeping = new Set<string>();
+  /** Events that could not be taken in, as was said. */
+  const refused = new Set<string>();
   /** Of threads with an unfinished run. */
   const unfinished = new Map<Ref, readonly Place[]>();
   let open = false;
@@ -47,9 +52,40 @@ export function createCatchUp(options: {
     return heard;
   }
 
+  /** One write at a time, so that none overwrites a newer one; what is heard of meanwhile is written after it. */
   async function keepScopes(name: string): Promise<void> {
-    const known = await scopesOf(name);
-    await notes.keepNote(`scopes-${name}`, [...known].join("\n"));
+    if (keeping.has(name)) return;
+    keeping.add(name);
+    try {
+      while (unkept.delete(name)) {
+        const known = await scopesOf(name);
+        await notes.keepNote(`scopes-${name}`, [...known].join("\n"));
+      }
+    } catch (error) {
+      unkept.add(name);
+      throw error;
+    } finally {
+      keeping.delete(name);
+    }
+  }
+
+  /** Each by itself: one that can't be taken in keeps no other from it. Rejects if looking again may help. */
+  async function takeAll(events: readonly PersonEvent[]): Promise<void> {
+    let failed: unknown = null;
+    for (const event of events) {
+      try {
+        await take(event);
+        refused.delete(event.id);
+      } catch (error) {
+        if (!refused.has(event.id)) {
+          log.error("A missed event could not be taken in", { event: event.id, reason: reasonOf(error) });
+        }
+        refused.add(event.id);
+        // What can't be read now can't be read later.
+        if (!(error instanceof Error && error.name === "ThreadUnreadable")) failed = error;
+      }
+    }
+    if (failed !== null) throw failed;
   }
 
   async function look(platform: Platform, missed: NonNullable<Platform["missed"]>): Promise<void> {
@@ -57,12 +93,13 @@ export function createCatchUp(options: {
     const began = clock.now();
     const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
+    if (unkept.has(name)) await keepScopes(name);
     // Before the very first start there is nothing that was missed.
     if (!Number.isNaN(kept)) {
       const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
       const events = await missed.call(platform, { since, places, scopes: [...known] });
-      for (const event of events) await take(event);
+      await takeAll(events);
     }
     // Kept last: a look that was cut short is done again.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
@@ -98,6 +135,7 @@ export function createCatchUp(options: {
       if (known.has(scope)) return;
       scopes.set(name, known.add(scope));
       if (!followed.has(name)) return;
+      unkept.add(name);
       looks.track(keepScopes(name)).catch((error: unknown) => {
         log.warn("A scope could not be noted", { scope, reason: reasonOf(error) });
       });

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import type { PersonEvent } from "../../src/core/event.ts";
+import { createCatchUp } from "../../src/engine/catch-up.ts";
 import { createEngine } from "../../src/engine/engine.ts";
+import { createTimers } from "../../src/engine/timers.ts";
 import type { Missed, Notes } from "../../src/ports.ts";
+import { createHandClock } from "./hand-clock.ts";
 import { command, setUp } from "./set-up.ts";
+import { newThread } from "./small-decide.ts";
 import { createStandInPlatform } from "./stand-in-platform.ts";
 
 const minute = 60_000;
@@ -39,7 +43,17 @@ function begin(made = setUp(), notes = new Map<string, string>()) {
     pollIntervalMs: 2_000,
     catchUp: { notes: kept, intervalMs: 5 * minute },
   });
-  return { engine, looks, state, notes, clock, logged, store: made.store, again: () => begin(made, notes) };
+  return {
+    engine,
+    looks,
+    state,
+    notes,
+    kept,
+    clock,
+    logged,
+    store: made.store,
+    again: () => begin(made, notes),
+  };
 }
 
 test("the very first start asks for nothing, and the next asks since then, with an overlap", async () => {
@@ -104,4 +118,49 @@ test("if what was missed can't be saved, it is looked for again", async () => {
   await made.clock.advance(10 * minute);
   expect(made.store.get("chat:C1:9").seen).toEqual(["e9"]);
   await made.engine.stop();
+});
+
+test("an event whose thread can't be read keeps no other from being taken in, and none is looked for again", async () => {
+  const made = begin();
+  await made.engine.start();
+  await made.clock.advance(0);
+  made.state.missed = [command("chat:C1:1", { id: "e1" }), command("chat:C1:2", { id: "e2" })];
+  const change = made.store.change.bind(made.store);
+  const unreadable = Object.assign(new Error("no JSON"), { name: "ThreadUnreadable" });
+  made.store.change = (ref, fn) => (ref === "chat:C1:1" ? Promise.reject(unreadable) : change(ref, fn));
+  const until = made.notes.get("heard-until-chat");
+  await made.clock.advance(11 * minute);
+  expect(made.store.get("chat:C1:2").seen).toEqual(["e2"]);
+  expect(made.notes.get("heard-until-chat")).not.toBe(until);
+  expect(made.logged.filter((message) => message.includes("could not be taken in"))).toHaveLength(1);
+  await made.engine.stop();
+});
+
+test("scopes that are heard of while others are being noted are noted after them", async () => {
+  const clock = createHandClock();
+  const kept: string[] = [];
+  let [now, most] = [0, 0];
+  const keepNote = async (_: string, text: string): Promise<void> => {
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise<void>((resolve) => clock.after(1_000, resolve));
+    kept.push(text);
+    now -= 1;
+  };
+  const catchUp = createCatchUp({
+    platforms: [{ ...createStandInPlatform("chat"), missed: async () => [] }],
+    notes: { note: async () => null, keepNote },
+    take: async () => {},
+    timers: createTimers(clock),
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    intervalMs: minute,
+  });
+  for (const n of [1, 2, 3]) {
+    catchUp.know(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
+    await clock.advance(100);
+  }
+  await clock.advance(minute);
+  expect(most).toBe(1);
+  expect(kept.at(-1)?.split("\n")).toEqual(["chat:C1", "chat:C2", "chat:C3"]);
 });
