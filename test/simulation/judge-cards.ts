@@ -135,8 +135,15 @@ const labels: Readonly<Record<string, string>> = {
 
 function checkLabels({ world, wrong }: Outside): void {
   for (const thread of world.disk.threads.values()) {
-    // What never started hides no run.
-    const latest = thread.runs.findLast(({ failed }) => failed === null) ?? thread.runs.at(-1);
+    const atWork = (runId: string | null): boolean => {
+      const run = world.service.runs.get(runId ?? "");
+      return run !== undefined && !isEnded(wordOn(run).state);
+    };
+    // What ended hides no run at work, and what never started hides none.
+    const latest =
+      thread.runs.findLast(({ runId }) => atWork(runId)) ??
+      thread.runs.findLast(({ failed }) => failed === null) ??
+      thread.runs.at(-1);
     if (latest === undefined) continue;
     const run = latest.runId === null ? undefined : world.service.runs.get(latest.runId);
     const expected = run === undefined ? "agent:failed" : (labels[wordOn(run).state] ?? "agent:running");
