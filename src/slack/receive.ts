@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { App, HTTPReceiver, type Receiver } from "@slack/bolt";
+import { App, HTTPModuleFunctions, HTTPReceiver, type Receiver, type ReceiverEvent } from "@slack/bolt";
 import type { PersonEvent } from "../core/event.ts";
 import type { Accept, Log } from "../ports.ts";
 import { createIdentity } from "./identity.ts";
 import { refuseOverflow } from "./overflow.ts";
 import { createSocket } from "./socket.ts";
-import { translate } from "./translate.ts";
+import { isKnownKind, translate } from "./translate.ts";
 import { clientOptions, createClient, vendorLog } from "./web-client.ts";
 
 export interface SlackReceiverOptions {
@@ -25,7 +25,7 @@ export interface SlackReceiverOptions {
 export interface SlackReceiver {
   /**
    * Answers `POST /slack/events`; present with a signing secret. 200 only when the event is durable or none
-   * of ours; 401 for a forged or stale signature, 413 for a body past the limit, 503 when Slack is to
+   * of ours; 400 for what is no JSON object and no form, 401 for a forged or stale signature, 413 for a body past the limit, 503 when Slack is to
    * deliver it again.
    */
   readonly listener?: (request: IncomingMessage, response: ServerResponse) => void;
@@ -34,6 +34,8 @@ export interface SlackReceiver {
   /** Resolves when nothing is received any more and what was being taken in is acked. */
   stop(): Promise<void>;
 }
+
+const endpoint = "/slack/events";
 
 /** Slack's largest payload, an interaction that holds its whole message, stays far below. */
 const bodyLimitBytes = 1024 * 1024;
@@ -46,11 +48,19 @@ class NotTaken extends Error {
   }
 }
 
+/** Bolt never acks what it doesn't know; Slack would deliver it again and again. */
+class KnowingApp extends App {
+  override async processEvent(event: ReceiverEvent): Promise<void> {
+    if (isKnownKind(event.body)) await super.processEvent(event);
+    else await event.ack();
+  }
+}
+
 export function createSlackReceiver(options: SlackReceiverOptions): SlackReceiver {
   const { accept, log, now, botToken, signingSecret, appToken, apiUrl } = options;
   const identity = createIdentity(createClient(botToken, { apiUrl, log }));
   const http = signingSecret === undefined ? null : createHttpReceiver(signingSecret, log);
-  const app = new App({
+  const app = new KnowingApp({
     receiver: http ?? withoutHttp,
     // Asked anew for each event; a failure here, such as a Slack that is down, makes the answer a 503.
     authorize: async () => {
@@ -75,7 +85,9 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
       : createSocket({ appToken, apiUrl, log, take: (event) => app.processEvent(event) });
 
   return {
-    ...(http === null ? {} : { listener: createListener(http) }),
+    ...(http === null || signingSecret === undefined
+      ? {}
+      : { listener: createListener(http, signingSecret, log) }),
     async start() {
       if (socket !== null) socket.start();
       await identity().catch((error: unknown) => {
@@ -99,41 +111,65 @@ async function take(event: PersonEvent, accept: Accept): Promise<void> {
 function createHttpReceiver(signingSecret: string, log: Log): HTTPReceiver {
   return new HTTPReceiver({
     signingSecret,
-    endpoints: "/slack/events",
+    endpoints: endpoint,
     // Bolt acks events before it looks at them; this holds the answer back until they are done with.
     processBeforeResponse: true,
     bodyLimit: bodyLimitBytes,
     logger: vendorLog(log),
     processEventErrorHandler: async ({ error, response }) => {
       log.warn("Slack is to deliver an event again", { error: causesOf(error) });
-      answerUnavailable(response);
+      answer(response, 503);
       return false;
     },
     unhandledRequestHandler: ({ response }) => {
       log.warn("An event from Slack took too long");
-      answerUnavailable(response);
+      answer(response, 503);
     },
   });
 }
 
-function answerUnavailable(response: ServerResponse): void {
-  if (response.headersSent) return;
-  response.writeHead(503);
-  response.end();
-}
-
 const createListener =
-  (receiver: HTTPReceiver) =>
+  (receiver: HTTPReceiver, signingSecret: string, log: Log) =>
   (request: IncomingMessage, response: ServerResponse): void => {
     if (refuseOverflow(request, response, bodyLimitBytes)) return;
-    try {
-      receiver.requestListener(request, response);
-    } catch {
-      // Bolt throws for every path and method but its own.
-      response.writeHead(404);
-      response.end();
-    }
+    const [path] = (request.url ?? "").split("?", 1);
+    if (request.method !== "POST" || path !== endpoint) answer(response, 404);
+    else void receiveSigned(receiver, signingSecret, log, request, response);
   };
+
+/** Bolt breaks on a signed body that is no object, such as `null`: only what it can read is handed to it. */
+async function receiveSigned(
+  receiver: HTTPReceiver,
+  signingSecret: string,
+  log: Log,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const options = { signingSecret, bodyLimit: bodyLimitBytes };
+  try {
+    const verified = await HTTPModuleFunctions.parseAndVerifyHTTPRequest(options, request);
+    if (holdsObject(verified)) receiver.requestListener(verified, response);
+    else answer(response, 400);
+  } catch (error) {
+    log.warn("A request to Slack's address was refused", { error: textOf(error) });
+    answer(response, HTTPModuleFunctions.isRawBodyError(error) && error.statusCode === 413 ? 413 : 401);
+  }
+}
+
+function holdsObject(request: Parameters<typeof HTTPModuleFunctions.parseHTTPRequestBody>[0]): boolean {
+  try {
+    const body: unknown = HTTPModuleFunctions.parseHTTPRequestBody(request);
+    return typeof body === "object" && body !== null && !Array.isArray(body);
+  } catch {
+    return false;
+  }
+}
+
+function answer(response: ServerResponse, status: number): void {
+  if (response.headersSent) return;
+  response.writeHead(status);
+  response.end();
+}
 
 /** Bolt wants a receiver even when events reach it through `processEvent` alone. */
 const withoutHttp: Receiver = {

@@ -27,6 +27,10 @@ export interface Self {
  */
 const recentMs = 24 * 60 * 60_000;
 
+/** Whether the payload is of a kind that may tell an event; all others are acked without a further look. */
+export const isKnownKind = (body: unknown): boolean =>
+  [eventCallback, blockActions, slashCommand].some((kind) => kind.safeParse(body).success);
+
 /**
  * The event that a payload tells of; null if it is none of the bot's business. `now` in milliseconds since
  * the epoch. The team in every id is the one our token belongs to: in a channel that is shared with another

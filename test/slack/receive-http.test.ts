@@ -255,6 +255,31 @@ test("edits, deletions, joins and payloads without sense are acked and tell noth
   expect(world.events).toEqual([]);
 });
 
+test("signed bodies of no known kind are answered at once: 200 for an object, 400 for all else", async () => {
+  await using world = await createWorld();
+  world.slack.fail({ method: "auth.test", times: 100, with: { status: 500 } });
+  const form = "application/x-www-form-urlencoded";
+  for (const body of [
+    "{}",
+    '{"type":"view_closed"}',
+    '{"event":null}',
+    '{"type":"event_callback","event":5}',
+  ]) {
+    expect([body, (await world.slack.send(body)).status]).toEqual([body, 200]);
+    const payload = `payload=${encodeURIComponent(body)}`;
+    expect([payload, (await world.slack.send(payload, { contentType: form })).status]).toEqual([
+      payload,
+      200,
+    ]);
+  }
+  for (const body of ["null", "[]", "1", '"text"', "true", "{", ""]) {
+    expect([body, (await world.slack.send(body)).status]).toEqual([body, 400]);
+  }
+  expect((await world.slack.send("payload=null", { contentType: form })).status).toBe(400);
+  expect((await world.slack.send("null", { signature: "forged" })).status).toBe(401);
+  expect(world.events).toEqual([]);
+});
+
 test("a shared file and a reply that is also sent to the channel are messages", async () => {
   await using world = await createWorld();
   const act = { user: "alice", channel: "general" };
