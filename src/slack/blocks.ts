@@ -26,6 +26,9 @@ const signs: Readonly<Record<View["tone"], string>> = {
   plain: "",
 };
 
+/** Begins the ids of the sections that hold an answer in plain form, to know them by when they are read. */
+export const plainAnswerId = "answer-";
+
 /** A view as Slack takes it; `text` is what notifications and screen readers get. */
 export interface SlackMessage {
   readonly text: string;
@@ -93,7 +96,7 @@ function plainSections(answer: string): KnownBlock[] {
     rest = rest.slice(piece.length);
   }
   if (rest !== "") texts.push(cutNote.trim().replaceAll("*", "_"));
-  return texts.map(section);
+  return texts.map((text, index) => ({ ...section(text), block_id: `${plainAnswerId}${index}` }));
 }
 
 /** Details one a line, as many lines to a section as it holds. */

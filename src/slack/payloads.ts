@@ -1,5 +1,6 @@
 /** What Slack sends, as far as the bot reads it. Unknown fields and unknown kinds are never an error. */
 import { z } from "zod";
+import { plainAnswerId } from "./blocks.ts";
 
 /** https://docs.slack.dev/interactivity/implementing-slash-commands */
 export const slashCommand = z.object({
@@ -60,6 +61,12 @@ export const blockActions = z.object({
     .min(1),
 });
 export type BlockActions = z.infer<typeof blockActions>;
+
+/** A section of ours that holds an answer, or a piece of one, in plain form. */
+export const plainAnswer = z.object({
+  block_id: z.string().startsWith(plainAnswerId),
+  text: z.object({ text: z.string() }),
+});
 
 /** A message as `conversations.replies` and `conversations.history` give it. */
 export const storedMessage = z.object({

@@ -1,7 +1,7 @@
 import { WebAPIRateLimitedError, type WebClient } from "@slack/web-api";
 import type { ContextMessage, ReadEffect } from "../core/effect.ts";
 import { isOurs, metadataType } from "./look-up.ts";
-import { messagePage, type StoredMessage, spoken } from "./payloads.ts";
+import { messagePage, plainAnswer, type StoredMessage, spoken } from "./payloads.ts";
 import { millisecondsOf, timeOf, timestampOf } from "./place.ts";
 import type { Self } from "./translate.ts";
 import { plainText } from "./wire-text.ts";
@@ -117,8 +117,13 @@ function toContext(message: StoredMessage, self: Self): ContextMessage {
 function textOf(message: StoredMessage, self: Self): string {
   const text = plainText(message.text ?? "");
   if (!isOurs(message, self)) return text;
-  const answers = (message.blocks ?? []).flatMap((block) =>
+  const blocks = message.blocks ?? [];
+  const answers = blocks.flatMap((block) =>
     block.type === "markdown" && typeof block.text === "string" ? [block.text] : [],
   );
-  return [text, ...answers].join("\n\n");
+  const plain = blocks.flatMap((block) => {
+    const { data } = plainAnswer.safeParse(block);
+    return data === undefined ? [] : [plainText(data.text.text)];
+  });
+  return [text, ...answers, ...(plain.length > 0 ? [plain.join("")] : [])].join("\n\n");
 }

@@ -179,50 +179,6 @@ test.each([
   expect(found.reason).toMatch(/\.$/);
 });
 
-test("an answer whose form Slack refuses is told in a plain one, in a new message and in an edited one", async () => {
-  await using world = await createWorld();
-  const table = "| a | b |\n| - | - |\n| 1 | <!channel> |";
-  const twoTables = view({ headline: ["Done"], answer: `${table}\n\n${table}`, details: [["Session"]] });
-  const { message, place } = await performed(world.platform, card(general));
-  await performed(world.platform, reply(place, { view: twoTables }));
-  await performed(world.platform, card(place, { id: "e2", message, view: twoTables }));
-  for (const { blocks } of messagesIn(world.slack)) {
-    expect(blocks).toMatchObject([
-      { type: "section" },
-      { type: "section", text: { text: expect.stringContaining("| 1 | &lt;\u200b!\u200bchannel&gt; |") } },
-      { type: "section", text: { text: "Session" } },
-    ]);
-  }
-  expect(messagesIn(world.slack)).toHaveLength(2);
-  const posts = world.slack.calls.filter(({ method }) => method === "chat.postMessage");
-  expect(posts.map(({ params }) => JSON.stringify(params.blocks).includes("markdown"))).toEqual([
-    false,
-    true,
-    false,
-  ]);
-});
-
-test.each(["\n<&>@everyone", "x", "😀", "!channel@U12345", " \n"])(
-  "a long answer of %j fits Slack's limits in plain form too",
-  async (piece) => {
-    await using world = await createWorld();
-    world.slack.fail({ method: "chat.postMessage", with: { error: "invalid_blocks" } });
-    await performed(world.platform, reply(general, { view: view({ answer: `a${piece.repeat(20_000)}z` }) }));
-    expect(JSON.stringify(messagesIn(world.slack)[0]?.blocks)).toContain("longer than Slack allows");
-  },
-);
-
-test("a form that is refused in every way is a fault", async () => {
-  await using world = await createWorld();
-  world.slack.fail({ method: "chat.postMessage", times: 2, with: { error: "msg_too_long" } });
-  expect(await faultOf(world.platform, card(general))).toMatchObject({
-    certainty: "refused",
-    retryable: false,
-    code: "msg_too_long",
-  });
-  expect(messagesIn(world.slack)).toEqual([]);
-});
-
 test("where the bot is no member it says how to invite it", async () => {
   await using world = await createWorld();
   expect(await faultOf(world.platform, card(random))).toMatchObject({
