@@ -1,12 +1,17 @@
 import type { ApiEffect, Outcome } from "../core/effect.ts";
+import type { Scope } from "../core/event.ts";
+import { isEnded, type Run, scopeKey } from "../core/run.ts";
 import type { Thread } from "../core/thread.ts";
 import type { Attempt, Spoken } from "../ports.ts";
 import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
 import { isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
+import { readPages } from "./read-pages.ts";
 import { sendFollowUp } from "./send-follow-up.ts";
 
-const listedAtMost = 100;
+/** So many of a scope's runs are shown, and so many pages are read to find them. */
+const listedAtLeast = 10;
+const mostPages = 3;
 const badRequest = 400;
 const notFound = 404;
 
@@ -37,7 +42,7 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
     case "answer":
       return readAnswer(api, runIdOf(thread, effect.dispatch), effect.run.updated_at);
     case "list":
-      return listOurs(api);
+      return listOurs(api, effect.asked.scope);
     default:
       return effect satisfies never;
   }
@@ -48,12 +53,12 @@ async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
   try {
     await api.agentRuns.cancel(runId);
   } catch (error) {
-    // A run that has ended is as cancelled as it can be; the API answers 400 `invalid_request` then.
-    const hasEnded =
-      isApiFault(error) &&
-      error.status === badRequest &&
-      (error.code === undefined || error.code === "invalid_request");
-    if (!hasEnded) throw error;
+    // A run that has ended is as cancelled as it can be; but not only for that does the API answer 400.
+    if (!isApiFault(error) || error.status !== badRequest) throw error;
+    const now = await fetchRun(api, runId).catch((fault: unknown) => {
+      throw isApiFault(fault) && !fault.retryable ? error : fault;
+    });
+    if (!now.ok || now.kind !== "fetch" || (now.run !== null && !isEnded(now.run.state))) throw error;
   }
   return { ok: true, kind: "cancel" };
 }
@@ -102,12 +107,13 @@ function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoke
 const isLater = (at: string | undefined, than: string | undefined): boolean =>
   Date.parse(at ?? "") > Date.parse(than ?? "");
 
-async function listOurs(api: Api): Promise<Outcome> {
-  const page = await api.agentRuns.list({
-    name: api.runName,
-    limit: listedAtMost,
-    sort_by: "updated_at",
-    sort_order: "desc",
+/** Under whatever name: a factory, a skill or a person may have given the scope's run another one than ours. */
+async function listOurs(api: Api, scope: Scope): Promise<Outcome> {
+  const runs: Run[] = [];
+  const list: Api["agentRuns"]["list"] = (query) => api.agentRuns.list(query);
+  await readPages(list, { by: "created_at", mostPages }, async (page) => {
+    runs.push(...page.filter((run) => run.metadata?.[scopeKey] === scope));
+    return runs.length < listedAtLeast ? "more" : "enough";
   });
-  return { ok: true, kind: "list", runs: page.runs };
+  return { ok: true, kind: "list", runs };
 }

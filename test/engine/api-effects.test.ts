@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ApiEffect, Effect, Outcome } from "../../src/core/effect.ts";
-import { dispatchKey } from "../../src/core/run.ts";
+import { dispatchKey, scopeKey } from "../../src/core/run.ts";
 import type { ApiFault } from "../../src/ports.ts";
 import { command, create, followUp, type SetUp, setUp, since } from "./set-up.ts";
 import { newRecord, newThread } from "./small-decide.ts";
@@ -77,9 +77,19 @@ test("what is meant for a dispatch without a run is refused", async () => {
   expect(outcomes).toMatchObject([{ fault: { certainty: "refused", retryable: false } }]);
 });
 
-test("cancelling a run that has already ended counts as done", async () => {
-  const made = failing(setUp(), { status: 400, code: "invalid_request" });
-  expect(await perform(made, cancel)).toEqual([{ ok: true, kind: "cancel" }]);
+test("cancelling is done where the run turns out to have ended, and refused where it still works", async () => {
+  const cancelIn = async (state: string): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.add({ run_id: "run-1", state });
+    made.api.before = (call) => {
+      if (call === "cancel") throw new Refusal({ status: 400, code: "invalid_request", detail: "Not now." });
+    };
+    return perform(made, cancel);
+  };
+  expect(await cancelIn("SUCCEEDED")).toEqual([{ ok: true, kind: "cancel" }]);
+  expect(await cancelIn("INPROGRESS")).toMatchObject([
+    { fault: { certainty: "refused", reason: "Not now." } },
+  ]);
 });
 
 test("cancelling that is refused for another reason is not done", async () => {
@@ -175,13 +185,22 @@ test("a run without a conversation has no answer", async () => {
   expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
-test("our runs are listed, those that changed last first", async () => {
+test("a scope's runs are listed under whatever name, newest first, past pages of others", async () => {
   const made = setUp();
-  made.api.add({ run_id: "run-1", updated_at: "2026-01-01T00:00:01Z" });
-  made.api.add({ run_id: "run-2", updated_at: "2026-01-01T00:00:02Z" });
-  made.api.add({ run_id: "theirs", agent_config: { name: "other" } });
+  const metadata = { [scopeKey]: asked.scope };
+  made.api.pageSize = 5;
+  made.api.add({ run_id: "run-1", created_at: "2026-01-01T00:00:01Z", metadata });
+  made.api.add({
+    run_id: "run-2",
+    created_at: "2026-01-01T00:00:02Z",
+    metadata,
+    agent_config: { name: "x" },
+  });
+  for (let n = 0; n < 9; n += 1) made.api.add({ run_id: `theirs-${n}`, created_at: "2026-01-01T00:00:03Z" });
   const [outcome] = await perform(made, list);
-  expect(outcome).toMatchObject({ ok: true, runs: [{ run_id: "run-2" }, { run_id: "run-1" }] });
+  if (outcome?.ok !== true || outcome.kind !== "list") throw new Error("nothing was listed");
+  expect(outcome.runs.map(({ run_id }) => run_id)).toEqual(["run-2", "run-1"]);
+  expect(made.api.count("list")).toBe(3);
 });
 
 test("a failed call is told with the API's words, its code and the link that puts it right", async () => {
