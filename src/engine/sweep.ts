@@ -127,7 +127,7 @@ export function createSweeper(options: {
         if (!isLasting(error)) throw error;
         // The service does not list this name to us, yet may still show each run.
         if (name === runName) refusal = error;
-        else for (const run of runs) run.unlisted = true;
+        for (const run of runs) run.unlisted = true;
       }
     }
     const singly = planSweep(openRuns.all(), runName).singly;

@@ -156,3 +156,16 @@ test("runs of another name that the service won't list are fetched by themselves
   await made.clock.advance(0);
   expect([stateOf(made, "a"), stateOf(made, "b")]).toEqual(["QUEUED", "QUEUED"]);
 });
+
+test("where our own name may not be listed, each of its runs is fetched by itself", async () => {
+  const made = setUp();
+  for (const runId of ["a", "b"]) follow(made, runId, "bot");
+  made.api.before = (call) => {
+    if (call === "list") throw new Refusal({ status: 403, code: "not_authorized" });
+  };
+  await made.engine.start();
+  await made.clock.advance(10_000);
+  for (const runId of ["a", "b"]) made.api.turn(runId, "SUCCEEDED");
+  await made.clock.advance(2 * 60_000);
+  for (const runId of ["a", "b"]) expect(stateOf(made, runId)).toBe("SUCCEEDED");
+});
