@@ -2,21 +2,26 @@
  * Measures what the bot promises about its speed, beside baselines. Asserts nothing: it fails only if it
  * could not measure.
  *
- *   npm run bench [-- [accept] [store] [poll] [ready] [--dir <a folder on the disk to measure>]]
+ *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [soak] [--dir <a folder on the disk to measure>]]
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { measureAccept } from "./accept.ts";
+import { measureBacklog } from "./backlog.ts";
 import { measureStore } from "./compare-store.ts";
 import { type Figure, tableOf } from "./figures.ts";
 import { createGround, type Ground } from "./ground.ts";
 import { machineOf } from "./machine.ts";
+import { measureOutage } from "./outage.ts";
 import { measurePoll } from "./poll.ts";
 import { measureReady } from "./ready.ts";
+import { measureSoak } from "./soak.ts";
 
 interface Part {
   readonly title: string;
   readonly measure: (ground: Ground) => Promise<readonly Figure[]>;
+  /** It takes too long to be measured each time. */
+  readonly onlyNamed?: true;
 }
 
 const parts: Readonly<Record<string, Part>> = {
@@ -37,6 +42,21 @@ const parts: Readonly<Record<string, Part>> = {
     title:
       "ready: until the bot listens, goes on and /readyz answers 200, with 100,000 settled and 1,000 unsettled threads",
     measure: measureReady,
+  },
+  backlog: {
+    title:
+      "backlog: what 1,000 of 10,000 threads ask for, accepted while everything outside was down, at stand-ins without rate limits",
+    measure: measureBacklog,
+  },
+  outage: {
+    title:
+      "outage: from sending to the answer, at 50 a second, while the API is down, beside the same while it is up",
+    measure: measureOutage,
+  },
+  soak: {
+    title: "soak: memory after ten times as many accepted events",
+    measure: measureSoak,
+    onlyNamed: true,
   },
 };
 
@@ -70,8 +90,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 
 print(`Command   npm run bench -- ${[...positionals, "--dir", values.dir].join(" ")}`);
 for (const line of machineOf(values.dir)) print(line);
-const chosen = Object.entries(parts).filter(
-  ([name]) => positionals.length === 0 || positionals.includes(name),
+const chosen = Object.entries(parts).filter(([name, { onlyNamed }]) =>
+  positionals.length === 0 ? !onlyNamed : positionals.includes(name),
 );
 for (const [, part] of chosen) {
   if (!(await run(part, values.dir))) process.exitCode = 1;

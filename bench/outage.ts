@@ -1,0 +1,57 @@
+/**
+ * How long Slack and GitHub wait for the bot's answer while the API hangs or refuses, beside a healthy one, at
+ * 50 requests a second. The healthy and the sick take turns, so that a change of the machine's mood meets all.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { createLabeled, slashCommand } from "./deliveries.ts";
+import { type Figure, quantile, timesBaseline } from "./figures.ts";
+import { type GateMode, openGate } from "./gate.ts";
+import type { Ground } from "./ground.ts";
+import { volley } from "./open-loop.ts";
+import { startBot, startOutside } from "./world.ts";
+
+const perSecond = 50;
+const rounds = 2;
+const shotsInRound = 150;
+const warmUpShots = 200;
+const answerAfterMs = 100;
+/** Until what the round asked for is on its way. Nothing is waited for that an outage holds up. */
+const betweenMs = 2_000;
+const times = 1.5;
+const modes = ["open", "hangs", "refuses"] as const satisfies readonly GateMode[];
+
+export async function measureOutage(ground: Ground): Promise<readonly Figure[]> {
+  const issues = warmUpShots + rounds * modes.length * shotsInRound;
+  const outside = await startOutside(ground, { answerAfterMs, issues });
+  const gate = await openGate(outside.apiUrl);
+  const bot = await startBot(ground, { ...outside, apiUrl: gate.url }, ground.folder());
+  const labeled = createLabeled(issues);
+  let number = 0;
+  const shots = (count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      index % 2 === 0 ? slashCommand() : labeled(++number, "/github/webhooks"),
+    );
+  const waits: Record<GateMode, number[]> = { open: [], hangs: [], refuses: [] };
+  await volley(bot.url, shots(warmUpShots), perSecond);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const mode of modes) {
+      gate.turn(mode);
+      await delay(betweenMs);
+      waits[mode].push(...(await volley(bot.url, shots(shotsInRound), perSecond)));
+    }
+  }
+  gate.turn("open");
+  await bot.end();
+  gate.close();
+  await outside.end();
+  return (["hangs", "refuses"] as const).flatMap((mode) =>
+    [0.5, 0.99].map((share) =>
+      timesBaseline(
+        `accept while the API ${mode}, p${share * 100} of ${waits[mode].length}`,
+        quantile(waits[mode], share),
+        quantile(waits.open, share),
+        times,
+      ),
+    ),
+  );
+}
