@@ -52,9 +52,13 @@ export function createFetchRun(options: {
     } catch (error) {
       return putOff(run, error);
     }
+    const wasUnsaved = run.handing !== null;
     const shown = await show(found, "single");
+    // Lists left it out only for that.
+    if (wasUnsaved && shown === "changed") run.unlisted = false;
     const now = clock.now();
     run.fetchAt = now + Math.min(Math.max((now - run.changedAt) / paceDivisor, fetchIntervalMs), slowestMs);
+    if (run.handing !== null) run.fetchAt = Math.max(run.fetchAt, run.handing.notBefore);
     return shown;
   };
 }

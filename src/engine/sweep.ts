@@ -75,7 +75,9 @@ export function createSweeper(options: {
     });
     const showAll = async (runs: readonly Run[], how: "changes" | "everything"): Promise<void> => {
       for (let at = 0; at < runs.length && !stopped(); at += handedAtOnce) {
-        const shown = runs.slice(at, at + handedAtOnce).map(async (run) => count(await show(run, how)));
+        const shown = runs.slice(at, at + handedAtOnce).map(async (run) => {
+          if (count(await show(run, how)) === "unsaved") fetchLater(openRuns.get(run.run_id));
+        });
         await Promise.all(shown);
       }
     };
@@ -84,7 +86,6 @@ export function createSweeper(options: {
       listedAt.set(name, clock.now());
       const mark = watermarks.get(name);
       const after = mark === undefined ? earliestNews(runs) : startAfter(mark, clock.now());
-      const unsavedBefore = tally.unsaved;
       let newest = mark?.newest ?? after;
       const reading = { name, by: "updated_at" as const, after, mostPages };
       const end = await readPages(list, reading, async (page) => {
@@ -93,8 +94,8 @@ export function createSweeper(options: {
         return stopped() ? "enough" : "more";
       });
       if (end === "cut") log.warn("A sweep found more runs than it could page through", { name });
-      // Only what was seen whole and saved whole need not be asked for again.
-      if (end === "complete" && tally.unsaved === unsavedBefore && newest !== mark?.newest) {
+      // Only what was seen whole need not be asked for again; what could not be saved is fetched singly.
+      if (end === "complete" && newest !== mark?.newest) {
         watermarks.set(name, { newest, seenAt: clock.now() });
       }
     }
@@ -139,7 +140,8 @@ export function createSweeper(options: {
       if (listable && (shown === "changed" || shown === "unsaved")) run.unlisted = true;
     }
     if (refusal !== null) throw refusal;
-    return tally;
+    // Some that could not be saved yet were not due in this tick.
+    return { ...tally, unsaved: openRuns.all().filter(({ handing }) => handing !== null).length };
   }
 
   return {
@@ -149,6 +151,13 @@ export function createSweeper(options: {
       listedAt.clear();
     },
   };
+}
+
+/** One run that can't be saved must not have all others of its name read again until it can be. */
+function fetchLater(run: OpenRun | undefined): void {
+  if (run === undefined) return;
+  run.unlisted = true;
+  run.fetchAt = Math.max(run.fetchAt, run.handing?.notBefore ?? 0);
 }
 
 const createdAt = (run: OpenRun): number => {

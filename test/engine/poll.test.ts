@@ -224,3 +224,24 @@ test("an older word of the API, from a replica that is behind, is not handed on"
   await clock.advance(10_000);
   expect(small.runEvents.map(({ state }) => state)).toEqual(["QUEUED", "INPROGRESS"]);
 });
+
+test("a thread that can't be saved does not have its neighbours' changes listed again and again", async () => {
+  const made = setUp();
+  unfinished(made, 50);
+  const { engine, api, clock, store } = made;
+  await engine.start();
+  await clock.advance(2_000);
+  const change = store.change.bind(store);
+  const full = new Error("no space left");
+  store.change = (ref, fn) => (ref === "run:bot-run-2" ? Promise.reject(full) : change(ref, fn));
+  api.turn("bot-run-2", "INPROGRESS");
+  await clock.advance(10 * 60_000);
+  for (let n = 3; n <= 50; n += 1) api.turn(`bot-run-${n}`, "INPROGRESS");
+  await clock.advance(10 * 60_000);
+  const after = Date.parse(api.queries.at(-1)?.updated_after ?? "");
+  expect(after).toBeGreaterThanOrEqual(Date.parse(api.runs.get("bot-run-50")?.updated_at ?? "") - 1);
+  store.change = change;
+  await clock.advance(10 * 60_000);
+  expect(store.get("chat:bot-2").runs[0]?.run?.state).toBe("INPROGRESS");
+  expect(engine.status().lastSweep?.ok).toBe(true);
+});
