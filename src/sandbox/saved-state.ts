@@ -37,7 +37,7 @@ export interface SavedOptions {
 }
 
 /** Between two writes, in milliseconds: so much may be missing after a crash. */
-const betweenWritesMs = 200;
+const betweenWritesMs = 20;
 
 /**
  * Reads what was saved, or begins anew; a file that can't be understood is set aside. Rejects with the file
