@@ -22,10 +22,21 @@ export async function readBody<T>(
     const why = error instanceof SyntaxError ? error.message : "it is not UTF-8";
     return refused("invalid_request", `The body is not JSON: ${why}.`);
   }
+  if (isDeeper(value, mostLevels)) {
+    return refused("invalid_request", `The body is nested more than ${mostLevels} levels deep.`);
+  }
   const parsed = schema.safeParse(value);
   return parsed.success
     ? { ok: true, value: parsed.data }
     : refused("invalid_request", faults(parsed.error.issues));
+}
+
+/** JSON can be read deeper than it can be written; a run that can't be written would spoil every list it is in. */
+const mostLevels = 100;
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 const mostFaults = 5;
