@@ -99,7 +99,7 @@ const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
  * So an end that is heard then is told, and the run stays open until the engine, which waits a while with that,
  * shows the same end once more.
  */
-export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
+export function runChanged(draft: Draft, record: RunRecord, run: Run, waited = false): void {
   if (record.run !== null && Date.parse(run.updated_at) < Date.parse(record.run.updated_at)) return;
   const { prompt: _, ...known } = run;
   const common: Partial<RunRecord> = {
@@ -118,7 +118,7 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run): void {
   if (told !== null && told.state === run.state) {
     const later = Date.parse(run.updated_at) > Date.parse(told.updatedAt);
     if (!later || !mayGoOn) {
-      const isOver = !later && mayGoOn && !isSteered(draft, record.dispatch);
+      const isOver = waited && !later && mayGoOn && !isSteered(draft, record.dispatch);
       updateRun(draft, record.dispatch, { ...common, ...(isOver ? { reopened: false, open: !ended } : {}) });
       return;
     }

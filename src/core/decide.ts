@@ -25,7 +25,7 @@ export function createDecide(rules: Rules): Decide {
       case "run": {
         const record = thread?.runs.find((known) => known.runId === event.run.run_id);
         if (thread === null || record === undefined) return { kind: "ignore" };
-        return change(thread, rules, now, (draft) => runChanged(draft, record, event.run));
+        return change(thread, rules, now, (draft) => runChanged(draft, record, event.run, event.waited));
       }
       case "outcome":
         if (thread === null) return { kind: "ignore" };

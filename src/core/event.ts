@@ -97,6 +97,8 @@ export interface LabelEvent extends FromPerson {
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;
+  /** Shown once more, as it was, after whatever a follow-up begins had the time to show. */
+  readonly waited?: boolean;
 }
 
 /** What came of an effect. `random`, 0 to 1, spreads the next try. */

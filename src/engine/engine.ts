@@ -110,8 +110,8 @@ export function createEngine(options: EngineOptions): Engine {
     quiet.firstMs,
     (then) => timers.after(confirmMs, then),
   );
-  const hand: Hand = async (run) => {
-    const { thread } = await save({ kind: "run", run });
+  const hand: Hand = async (run, waited) => {
+    const { thread } = await save({ kind: "run", run, waited });
     return thread === null ? "gone" : "handed";
   };
   const show = createShowRun({

@@ -7,4 +7,8 @@ export const found: readonly { readonly seed: number; readonly what: string }[] 
   { seed: 209, what: "a follow-up known to have arrived only after the end said “Continuing” for ever" },
   { seed: 78, what: "a clock that was ahead hid the run that an earlier try had made" },
   { seed: 23, what: "two people attached one run at once, and one of the outcomes could never be saved" },
+  {
+    seed: 3877,
+    what: "a word from before a follow-up, saved after it, ended the wait for the next question",
+  },
 ];
