@@ -1,0 +1,219 @@
+/** Whatever comes in at the two webhooks, signed or not: the bot refuses or ignores it, and lives on. */
+import fc from "fast-check";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createWorld, eventually, type World } from "../scenarios/world.ts";
+import { brokenBodies, deranged } from "./deranged.ts";
+import * as signed from "./signed.ts";
+import { memoryOf, pidOfBot } from "./world-watch.ts";
+
+let world: World;
+let pid: number;
+let issue: number;
+beforeAll(async () => {
+  world = await createWorld();
+  await world.start();
+  pid = pidOfBot();
+  issue = (await world.github.openIssue({ user: "bob", repo: "octo/app", title: "An issue", body: "" }))
+    .number;
+});
+afterAll(() => world.close());
+
+afterEach(() => {
+  expect(pidOfBot()).toBe(pid);
+  expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
+});
+
+const tooEarly = () => world.log().split("it came before what it belongs to").length;
+const slackUrl = () => `${world.botUrl()}/slack/events`;
+const gitHubUrl = () => `${world.botUrl()}/github/webhooks`;
+const toSlack = (body: string, type = signed.json) =>
+  signed.post(slackUrl(), body, signed.slackHeaders(body, { type }));
+const toGitHub = (body: string, event = "issue_comment", type = signed.json) =>
+  signed.post(gitHubUrl(), body, signed.gitHubHeaders(body, { event, type }));
+
+
+/** The same every time, so that a failure can be looked at again. */
+const runs = (numRuns: number) => ({ numRuns, seed: 7, endOnFailure: true });
+const flipHex = (text: string, at: number): string => {
+  const index = text.indexOf("=") + 1 + (at % 64);
+  const digit = ((Number.parseInt(text[index] ?? "0", 16) + 1 + (at % 15)) % 16).toString(16);
+  return text.slice(0, index) + digit + text.slice(index + 1);
+};
+const flipByte = (text: string, at: number): Buffer => {
+  const bytes = Buffer.from(text);
+  const index = at % bytes.length;
+  bytes[index] = (bytes[index] ?? 0) ^ (1 + (at % 127));
+  return bytes;
+};
+const forgery = fc.record({
+  what: fc.constantFrom(
+    "body",
+    "signature",
+    "truncated",
+    "longer",
+    "version",
+    "twice",
+    "both",
+    "none",
+    "time",
+  ),
+  at: fc.nat(100_000),
+});
+
+function forged(what: string, at: number, body: string, headers: Record<string, string>, name: string) {
+  const right = headers[name] ?? "";
+  const wrong = flipHex(right, at);
+  const { [name]: _, ...unsigned } = headers;
+  const as = (value: string | string[]) => ({ body, headers: { ...headers, [name]: value } });
+  switch (what) {
+    case "body":
+      return { body: flipByte(body, at), headers };
+    case "truncated":
+      return as(right.slice(0, at % right.length));
+    case "longer":
+      return as(`${right}0`);
+    case "version":
+      return as(right.replace(/^[^=]*/, `v${1 + (at % 9)}`));
+    case "twice":
+      return as([right, wrong]);
+    case "both":
+      return as([wrong, right]);
+    case "none":
+      return { body, headers: unsigned };
+    default:
+      return as(wrong);
+  }
+}
+
+describe("a signature that does not fit", () => {
+  test("is refused by the Slack webhook, and nothing happens", async () => {
+    const known = world.creates().length;
+    await fc.assert(
+      fc.asyncProperty(forgery, async ({ what, at }) => {
+        const text = new URLSearchParams(signed.slackCommand("run something forged")).toString();
+        const made = signed.slackHeaders(text, { type: signed.form });
+        const moved = { ...made, "x-slack-request-timestamp": String(signed.nowSeconds() + 1 + (at % 200)) };
+        const { body, headers } =
+          what === "time"
+            ? { body: text, headers: moved }
+            : forged(what, at, text, made, "x-slack-signature");
+        expect(await signed.post(slackUrl(), body, headers)).toBe(401);
+      }),
+      runs(120),
+    );
+    for (const at of [String(signed.nowSeconds() - 600), "0", "-1", "", "soon", "1e99", "NaN"]) {
+      const body = JSON.stringify(signed.slackMessage("<@UBOT> run something stale"));
+      expect(await signed.post(slackUrl(), body, signed.slackHeaders(body, { at })), at).toBe(401);
+    }
+    expect(world.creates().length).toBe(known);
+  });
+
+  test("is refused by the GitHub webhook, and nothing happens", async () => {
+    const known = world.creates().length;
+    await fc.assert(
+      fc.asyncProperty(forgery, async ({ what, at }) => {
+        const text = JSON.stringify(signed.gitHubComment(issue, "/agent run something forged", "alice"));
+        const { body, headers } = forged(what, at, text, signed.gitHubHeaders(text), "x-hub-signature-256");
+        expect(await signed.post(gitHubUrl(), body, headers)).toBe(401);
+      }),
+      runs(120),
+    );
+    expect(world.creates().length).toBe(known);
+  });
+});
+
+test("the same signed request many times, one after the other and at once, makes one run", async () => {
+  const asked = { ...signed.slackCommand("run once in Slack"), channel_id: world.channel("general").id };
+  const command = new URLSearchParams(asked).toString();
+  const said = "/agent run once on GitHub";
+  const { id } = await world.github.comment({ user: "alice", repo: "octo/app", issue, body: said });
+  const payload = signed.gitHubComment(issue, said, "alice");
+  const comment = JSON.stringify({ ...payload, comment: { ...payload.comment, id } });
+  for (let round = 0; round < 5; round += 1) {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }).flatMap(() => [toSlack(command, signed.form), toGitHub(comment)]),
+    );
+    expect(new Set(answers)).toEqual(new Set([200]));
+  }
+  const made = (words: string) => world.creates().filter(({ body }) => body.includes(words)).length;
+  await eventually("both runs", () => made("once in Slack") > 0 && made("once on GitHub") > 0);
+  await eventually("their ends", async () =>
+    (await world.runs()).every(({ state }) => state === "SUCCEEDED"),
+  );
+  expect([made("once in Slack"), made("once on GitHub")]).toEqual([1, 1]);
+});
+
+describe("a signed request that makes no sense", () => {
+  const types = [
+    signed.json,
+    signed.form,
+    "text/plain",
+    "multipart/form-data; boundary=x",
+    "",
+    "application/xml",
+  ];
+
+  test("is no error of ours, whatever its content type, its syntax or its depth", async () => {
+    for (const body of brokenBodies) {
+      for (const type of types) {
+        const what = `${body.slice(0, 40)} as ${type}`;
+        expect(await toSlack(body, type), `Slack: ${what}`).toBeLessThan(500);
+        expect(await toGitHub(body, "issues", type), `GitHub: ${what}`).toBeLessThan(500);
+      }
+    }
+  });
+
+  const slackKinds: [string, () => object, (payload: object) => [string, string]][] = [
+    ["a message", () => signed.slackMessage(), (payload) => [JSON.stringify(payload), signed.json]],
+    [
+      "a command",
+      () => signed.slackCommand("status"),
+      (payload) => [
+        new URLSearchParams(Object.entries(payload).map(([key, value]) => [key, String(value)])).toString(),
+        signed.form,
+      ],
+    ],
+  ];
+  test.each(slackKinds)("is no error of ours when it is almost %s of Slack's", async (_, base, written) => {
+    const payloads = fc.constant(null).chain(() => deranged({ ...base() }));
+    await fc.assert(
+      fc.asyncProperty(payloads, async (payload) => {
+        const [body, type] = written(payload);
+        const known = tooEarly();
+        const status = await toSlack(body, type);
+        // A button of a thread that is not written down yet is to come again, by design.
+        if (status >= 500) await eventually(`why ${status}`, () => tooEarly() > known);
+      }),
+      runs(120),
+    );
+  });
+
+  test.each([
+    ["issue_comment", () => signed.gitHubComment(issue, "/agent status", "alice")],
+    ["issues", () => signed.gitHubLabel(issue)],
+    ["pull_request", () => signed.gitHubLabel(issue)],
+  ])("is no error of ours when it is almost GitHub's %s", async (event, base) => {
+    const payloads = fc.constant(null).chain(() => deranged({ ...base() }));
+    await fc.assert(
+      fc.asyncProperty(payloads, async (payload) => {
+        expect(await toGitHub(JSON.stringify(payload), event)).toBeLessThan(500);
+      }),
+      runs(120),
+    );
+  });
+});
+
+test("memory stays bounded under hundreds of megabytes of forged and of signed text", async () => {
+  const before = memoryOf(pid);
+  const large = Buffer.alloc(20 * 1024 * 1024, "word ");
+  const forgedHeaders = { ...signed.gitHubHeaders("other"), connection: "close" };
+  for (let round = 0; round < 20; round += 1)
+    expect(await signed.post(gitHubUrl(), large, forgedHeaders)).toBe(401);
+  const talk = "word ".repeat(190_000);
+  for (let round = 0; round < 60; round += 1) {
+    expect(await toSlack(JSON.stringify(signed.slackMessage(talk)))).toBe(200);
+    expect(await toGitHub(JSON.stringify(signed.gitHubComment(issue + 1_000, talk)))).toBeLessThan(500);
+  }
+  // 500 MB went in. Kept, they would show; what the collector has not come to yet stays below that.
+  await eventually("the memory to be given back", () => memoryOf(pid) < before + 350);
+});
