@@ -31,7 +31,6 @@ const toSlack = (body: string, type = signed.json) =>
 const toGitHub = (body: string, event = "issue_comment", type = signed.json) =>
   signed.post(gitHubUrl(), body, signed.gitHubHeaders(body, { event, type }));
 
-
 /** The same every time, so that a failure can be looked at again. */
 const runs = (numRuns: number) => ({ numRuns, seed: 7, endOnFailure: true });
 const flipHex = (text: string, at: number): string => {
