@@ -56,8 +56,9 @@ export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
     case "unknown":
       return { kind: "ask" };
     case "read":
-    case "none":
       return { kind: "no", reason: "that takes write access to this repository" };
+    case "none":
+      return { kind: "no", reason: "that is for members of this repository or workspace" };
     default:
       return by.permission satisfies never;
   }

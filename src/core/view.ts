@@ -18,7 +18,7 @@ export interface Action {
   readonly dispatch: string;
 }
 
-/** What people are told, before a platform gives it a form: top to bottom as the fields stand here. */
+/** What people are told, before a platform gives it a form and an order. */
 export interface View {
   readonly tone: "waiting" | "working" | "attention" | "good" | "bad" | "plain";
   readonly headline: Text;
