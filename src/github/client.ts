@@ -10,6 +10,14 @@ import type { Repo } from "./place.ts";
 const identityTimeoutMs = 5_000;
 const rememberedRepos = 1_000;
 
+/** Thrown when something else than GitHub answered; whether anything happened is unknown. */
+class NotGitHub extends Error {
+  constructor() {
+    super("What answered for GitHub was not its API.");
+    this.name = "NotGitHub";
+  }
+}
+
 export type GitHubAuth =
   | { readonly token: string }
   | {
@@ -53,6 +61,12 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
   };
 
   function limited(octokit: Octokit): Octokit {
+    // A proxy's page with status 200 is no answer of GitHub's, and must not be read as one that lacks something.
+    octokit.hook.after("request", ({ data, status, headers }) => {
+      const isText = typeof data === "string" && data !== "";
+      if (status !== 204 && isText && !String(headers["content-type"]).includes("json"))
+        throw new NotGitHub();
+    });
     octokit.hook.before("request", (options) => {
       // A copy: requests without options of their own share one object, and would share the signal.
       options.request = { signal: AbortSignal.timeout(requestTimeoutMs), ...options.request };

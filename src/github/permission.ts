@@ -1,6 +1,7 @@
 /** What somebody may do in a repository, asked of GitHub and remembered for a short time. */
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import type { Permission } from "../core/event.ts";
 import { hasStatus } from "./faults.ts";
 import type { Repo } from "./place.ts";
@@ -8,6 +9,9 @@ import type { Repo } from "./place.ts";
 export type KnownPermission = Exclude<Permission, "unknown">;
 
 const remembered = 10_000;
+
+/** An answer without one says nothing of the person: it is no "none". */
+const role = z.object({ permission: z.string() });
 
 /** GitHub's roles; custom ones are reported as the base role they extend. */
 function permissionOf(role: string): KnownPermission {
@@ -35,7 +39,7 @@ export function createPermissions(now: () => number, ttlMs: number) {
     const permission = await octokit.rest.repos
       .getCollaboratorPermissionLevel({ owner, repo, username: login })
       .then(
-        ({ data }) => permissionOf(data.permission),
+        ({ data }) => permissionOf(role.parse(data).permission),
         (error: unknown): KnownPermission => {
           // Not a user: a bot, or an account that is gone.
           if (hasStatus(error, 404)) return "none";

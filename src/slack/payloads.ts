@@ -28,7 +28,7 @@ export const messageEvent = z.object({
   bot_profile: z.object({ name: z.string().nullish() }).nullish(),
   user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
   text: z.string().nullish(),
-  ts: z.string().regex(/^\d+\.\d+$/),
+  ts: z.string().regex(/^\d{1,11}\.\d{1,6}$/),
   thread_ts: z.string().nullish(),
   parent_user_id: z.string().nullish(),
 });
@@ -57,7 +57,17 @@ export const blockActions = z.object({
     .nullish(),
   message: z.object({ ts: z.string().nullish(), thread_ts: z.string().nullish() }).nullish(),
   actions: z
-    .array(z.object({ action_id: z.string(), value: z.string().nullish(), action_ts: z.string().nullish() }))
+    .array(
+      z.object({
+        action_id: z.string(),
+        value: z.string().nullish(),
+        action_ts: z
+          .string()
+          .regex(/^\d{1,11}\.\d{1,6}$/)
+          .nullish()
+          .catch(null),
+      }),
+    )
     .min(1),
 });
 export type BlockActions = z.infer<typeof blockActions>;

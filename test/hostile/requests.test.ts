@@ -31,6 +31,9 @@ const toSlack = (body: string, type = signed.json) =>
 const toGitHub = (body: string, event = "issue_comment", type = signed.json) =>
   signed.post(gitHubUrl(), body, signed.gitHubHeaders(body, { event, type }));
 
+/** As Slack would write a payload of that kind. */
+const interaction = (payload: object) => new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+
 /** The same every time, so that a failure can be looked at again. */
 const runs = (numRuns: number) => ({ numRuns, seed: 7, endOnFailure: true });
 const flipHex = (text: string, at: number): string => {
@@ -164,6 +167,7 @@ describe("a signed request that makes no sense", () => {
 
   const slackKinds: [string, () => object, (payload: object) => [string, string]][] = [
     ["a message", () => signed.slackMessage(), (payload) => [JSON.stringify(payload), signed.json]],
+    ["a button", () => signed.slackButton(), (payload) => [interaction(payload), signed.form]],
     [
       "a command",
       () => signed.slackCommand("status"),
