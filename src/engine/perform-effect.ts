@@ -8,6 +8,7 @@ import { handOver } from "./hand-over.ts";
 import { reasonOf } from "./reason.ts";
 import type { Save } from "./save.ts";
 import type { Timers } from "./timers.ts";
+import { unlessLate } from "./unless-late.ts";
 
 export type PerformEffect = (effect: Effect, thread: Thread, attempt: Attempt) => Promise<Outcome>;
 
@@ -29,8 +30,10 @@ export function createPerformEffect(options: {
       case "cancel":
       case "fetch":
       case "answer":
-      case "list":
-        return performApiEffect(api, effect, thread, attempt);
+      case "list": {
+        const timed = unlessLate(api, timers, limitMs / 2);
+        return performApiEffect(timed.api, effect, thread, attempt).finally(timed.callOff);
+      }
       case "hand-over":
         return handOver(save, effect, api.log);
       case "card":
