@@ -112,6 +112,12 @@ export class ChatPlatform {
           return { ok: false, fault: { certainty: "not-sent", retryable: true, reason: "No connection." } };
         case "lost":
           return { ok: false, fault: { certainty: "unknown", retryable: true, reason: "No answer." } };
+        case "failed":
+        case "nonsense":
+          return {
+            ok: false,
+            fault: { certainty: "unknown", retryable: true, reason: `It ${answer.kind}.` },
+          };
         case "limited":
           return {
             ok: false,

@@ -42,15 +42,7 @@ export async function tell(
   machine.note("world", () => "heals");
   // Hours of waiting for a late delivery are long for a machine that looks at a run all the while.
   world.service.heal(deliveries.underWay === 0);
-  const isQuiet = (): boolean => deliveries.underWay === 0 && hasSettled(world);
-  const limit = time.nowMs + patienceMs;
-  while (time.nowMs < limit && time.happened < mostHappenings) {
-    await time.pass(limit - time.nowMs, () => time.happened > mostHappenings || isQuiet());
-    // What would still be done now is one too many.
-    await time.pass(3 * minute);
-    if (isQuiet()) break;
-  }
-  if (!isQuiet()) machine.violated("the bot comes to rest", unrest(world));
+  await rest(world, deliveries);
   judge(world, deliveries.deeds);
   const running = world.process;
   if (running !== null) machine.kill(running.life);
@@ -61,6 +53,21 @@ export async function tell(
     happened: time.happened,
     passedMs: time.nowMs - time.startMs,
   };
+}
+
+/** Waits until nothing is left to do. */
+export async function rest(world: World, deliveries: Deliveries): Promise<void> {
+  const { machine } = world;
+  const { time } = machine;
+  const isQuiet = (): boolean => deliveries.underWay === 0 && hasSettled(world);
+  const limit = time.nowMs + patienceMs;
+  while (time.nowMs < limit && time.happened < mostHappenings) {
+    await time.pass(limit - time.nowMs, () => time.happened > mostHappenings || isQuiet());
+    // What would still be done now is one too many.
+    await time.pass(3 * minute);
+    if (isQuiet()) break;
+  }
+  if (!isQuiet()) machine.violated("the bot comes to rest", unrest(world));
 }
 
 /** What the seed has in store. */

@@ -1,5 +1,6 @@
 /** The machine that the bot runs on and the wires that leave it: where a request or a write may be cut in two. */
 import { createRandom, type Random } from "./random.ts";
+import type { Script } from "./script.ts";
 import { VirtualTime } from "./virtual-time.ts";
 import { drawWeather, type Fate, type System, type Weather } from "./weather.ts";
 
@@ -13,7 +14,7 @@ export interface Life {
 /** What became of a request: what the other side answered, or a fault of the wire. */
 export type Answer<T> =
   | { readonly kind: "answered"; readonly value: T }
-  | { readonly kind: "unreached" | "lost" }
+  | { readonly kind: "unreached" | "lost" | "failed" | "nonsense" }
   | { readonly kind: "limited"; readonly retryAfterMs: number };
 
 /** A 429 as one process heard it, in true time. */
@@ -26,6 +27,9 @@ export interface Limit {
 /** Whether the request should have waited. What had begun before, with a search or two, is on its way. */
 export const isEarly = (limit: Limit, nowMs: number): boolean =>
   nowMs > limit.at + 2_000 && nowMs + 2 < limit.until;
+
+/** So long each system's client waits for an answer. */
+const patienceMs: Readonly<Record<System, number>> = { "agent-runs": 60_000, slack: 15_000, github: 20_000 };
 
 export interface Violation {
   readonly invariant: string;
@@ -47,14 +51,16 @@ export class Machine {
   jumpedAt = Number.NEGATIVE_INFINITY;
   /** Called when the running process is to die. */
   onCrash: () => void = () => {};
+  readonly #script: Script | null;
   #steps = 0;
   #lives = 0;
 
-  constructor(seed: number, recording: boolean) {
+  constructor(seed: number, recording: boolean, script: Script | null = null) {
     this.seed = seed;
-    this.weather = drawWeather(seed);
-    this.network = createRandom(seed, "network");
-    this.chance = createRandom(seed, "machine");
+    this.#script = script;
+    this.weather = script?.weather ?? drawWeather(seed);
+    this.network = script?.evenly ?? createRandom(seed, "network");
+    this.chance = script?.evenly ?? createRandom(seed, "machine");
     this.lines = recording ? [] : null;
   }
 
@@ -137,7 +143,16 @@ export class Machine {
   }
 
   /** A request over the network. A hung one ends when its client's patience does. */
-  async request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
+  request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
+    const over = this.#script?.onRequest(system, this.sinceStart());
+    const answer = this.#request(life, system, does);
+    return over === undefined ? answer : answer.finally(over);
+  }
+
+  /** The chance that a run's life comes out of. */
+  lifeOf = (dispatch: string, otherwise: Random): Random => this.#script?.lifeOf(dispatch) ?? otherwise;
+
+  async #request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
     const fate = this.#fate(system);
     const ms = this.network.between(5, 300);
     switch (fate) {
@@ -163,6 +178,18 @@ export class Machine {
       case "hung-after":
         await this.outside(life, ms, () => void does());
         return this.#hangs(life, system);
+      case "failed":
+      case "nonsense":
+        await this.outside(life, ms, () => {});
+        return { kind: fate };
+      case "garbled":
+        await this.outside(life, ms, () => void does());
+        return { kind: "nonsense" };
+      case "timed-out":
+        await this.outside(life, patienceMs[system], () => {});
+        return { kind: "lost" };
+      case "slow":
+        return { kind: "answered", value: await this.outside(life, patienceMs[system] * 0.8, does) };
       default:
         return fate satisfies never;
     }
@@ -176,6 +203,7 @@ export class Machine {
   }
 
   #fate(system: System): Fate {
+    if (this.#script !== null) return this.#script.fate(system, this.sinceStart());
     if (this.healed) return "ok";
     const now = this.sinceStart();
     const outage = this.weather.outages.find(

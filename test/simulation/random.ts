@@ -21,6 +21,11 @@ export function createRandom(seed: number, name: string): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
   for (let draws = 0; draws < 4; draws += 1) next();
+  return randomOf(next);
+}
+
+/** `next` as in `Random`. */
+export function randomOf(next: () => number): Random {
   const whole = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     next,

@@ -2,6 +2,7 @@
 import { dispatchKey, isEnded, type Run } from "../../src/core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "../../src/ports.ts";
 import { type Answer, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
+import { noAnswer } from "./no-answer.ts";
 import { createRandom, type Random } from "./random.ts";
 import { listRuns } from "./run-listing.ts";
 import { answerMark, episodeLink, isWaiting, Refused, type SimulatedRun, wordOn } from "./simulated-run.ts";
@@ -24,6 +25,7 @@ export class RunsService {
     metadata?: Readonly<Record<string, string>>,
   ): SimulatedRun {
     const id = `run-${this.runs.size + 1}`;
+    const random = this.#machine.lifeOf(metadata?.[dispatchKey] ?? request.prompt, this.#random);
     const now = this.#now();
     const first: Run = {
       run_id: id,
@@ -44,9 +46,10 @@ export class RunsService {
       followUps: [],
       episodes: [],
       answers: [],
-      cancellable: !this.#random.chance(0.05),
+      cancellable: !random.chance(0.05),
       cancels: 0,
       begun: false,
+      random,
       callOff: () => {},
     };
     this.runs.set(id, run);
@@ -63,17 +66,17 @@ export class RunsService {
   }
 
   /** A pace for each step: some runs are over before anybody looks. */
-  #soon = (most: number): number =>
-    this.#random.chance(0.2) ? this.#random.between(5, 200) : this.#random.between(200, most);
+  #soon = ({ random }: SimulatedRun, most: number): number =>
+    random.chance(0.2) ? random.between(5, 200) : random.between(200, most);
 
   #live(run: SimulatedRun): void {
-    const random = this.#random;
-    this.#later(run, this.#soon(8_000), () => {
+    const { random } = run;
+    this.#later(run, this.#soon(run, 8_000), () => {
       const step = random.weighted({ PENDING: 3, CLAIMED: 2, WARMING_UP: 1, INPROGRESS: 5 });
       this.turn(run, step);
       if (step === "INPROGRESS") this.#work(run);
       else {
-        this.#later(run, this.#soon(6_000), () => {
+        this.#later(run, this.#soon(run, 6_000), () => {
           this.turn(run, "INPROGRESS");
           this.#work(run);
         });
@@ -82,7 +85,7 @@ export class RunsService {
   }
 
   #work(run: SimulatedRun): void {
-    const random = this.#random;
+    const { random } = run;
     run.begun = true;
     if (run.conversation.length === 0)
       run.conversation.push({ role: "user", text: run.request.prompt, at: this.#now() });
@@ -93,20 +96,20 @@ export class RunsService {
     const kind = random.weighted({ end: 60, block: 22, touch: 10, stay: 4, long: 4, pause: 3 });
     switch (kind) {
       case "end":
-        return this.#later(run, this.#soon(25_000), () => this.#end(run));
+        return this.#later(run, this.#soon(run, 25_000), () => this.#end(run));
       case "block":
-        return this.#later(run, this.#soon(20_000), () => this.turn(run, "BLOCKED"));
+        return this.#later(run, this.#soon(run, 20_000), () => this.turn(run, "BLOCKED"));
       case "pause":
-        return this.#later(run, this.#soon(20_000), () => this.turn(run, "PAUSED"));
+        return this.#later(run, this.#soon(run, 20_000), () => this.turn(run, "PAUSED"));
       case "touch":
-        return this.#later(run, this.#soon(10_000), () => {
+        return this.#later(run, this.#soon(run, 10_000), () => {
           this.turn(run, "INPROGRESS");
           this.#work(run);
         });
       case "long":
         return this.#later(run, random.between(60_000, 900_000), () => this.#end(run));
       case "stay":
-        if (this.#machine.healed) this.#later(run, this.#soon(25_000), () => this.#end(run));
+        if (this.#machine.healed) this.#later(run, this.#soon(run, 25_000), () => this.#end(run));
         return;
       default:
         return kind satisfies never;
@@ -114,7 +117,7 @@ export class RunsService {
   }
 
   #end(run: SimulatedRun): void {
-    this.turn(run, this.#random.weighted({ SUCCEEDED: 60, FAILED: 20, ERROR: 15, CANCELLED: 5 }));
+    this.turn(run, run.random.weighted({ SUCCEEDED: 60, FAILED: 20, ERROR: 15, CANCELLED: 5 }));
   }
 
   turn(run: SimulatedRun, state: string): void {
@@ -123,7 +126,7 @@ export class RunsService {
       run.episodes.push(state);
       // What waits for a run that never begins reaches nobody.
       if (!run.begun) run.followUps.length = 0;
-      const said = this.#random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
+      const said = run.random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
       run.answers.push(said);
       run.conversation.push({ role: "assistant", text: said, at: this.#now() });
       run.callOff();
@@ -146,9 +149,9 @@ export class RunsService {
     for (const run of this.runs.values()) {
       const { state } = wordOn(run);
       if (isEnded(state)) continue;
-      if (isWaiting(state) && mayWait && this.#random.chance(0.6)) continue;
+      if (isWaiting(state) && mayWait && run.random.chance(0.6)) continue;
       if (state === "QUEUED" || state === "PENDING") continue;
-      this.#later(run, this.#random.between(1_000, 120_000), () => {
+      this.#later(run, run.random.between(1_000, 120_000), () => {
         if (isEnded(wordOn(run).state)) return;
         // Somebody answers elsewhere, which is a turn of its own.
         if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on.", at: this.#now() });
@@ -185,8 +188,8 @@ export class RunsService {
       else this.#work(run);
     };
     // The message is taken; that the run is at work again may show a little later.
-    if (this.#random.chance(0.6)) goOn();
-    else this.#later(run, this.#random.between(10, 3_000), goOn);
+    if (run.random.chance(0.6)) goOn();
+    else this.#later(run, run.random.between(10, 3_000), goOn);
   }
 
   #cancel(runId: string): string {
@@ -204,9 +207,9 @@ export class RunsService {
       });
     }
     run.cancels += 1;
-    if (this.#random.chance(0.6)) this.turn(run, "CANCELLED");
+    if (run.random.chance(0.6)) this.turn(run, "CANCELLED");
     else {
-      this.#later(run, this.#random.between(100, 5_000), () => {
+      this.#later(run, run.random.between(100, 5_000), () => {
         if (!isEnded(wordOn(run).state)) this.turn(run, "CANCELLED");
       });
     }
@@ -257,35 +260,11 @@ export class RunsService {
         };
       }
     });
-    switch (answer.kind) {
-      case "answered":
-        return answer.value();
-      case "unreached":
-        throw new Refused({
-          certainty: "not-sent",
-          retryable: true,
-          detail: "The service can't be reached.",
-        });
-      case "lost":
-        throw new Refused({
-          certainty: writes === null ? "refused" : "unknown",
-          retryable: true,
-          detail: "The service gave no answer.",
-        });
-      case "limited":
-        if (writes !== null) {
-          const until = time.nowMs + answer.retryAfterMs;
-          this.#limits.set(writes, { life: life.number, until, at: time.nowMs });
-        }
-        throw new Refused({
-          status: 429,
-          code: "resource_unavailable",
-          retryable: true,
-          retryAfterMs: answer.retryAfterMs,
-          detail: "Too many requests.",
-        });
-      default:
-        return answer satisfies never;
+    if (answer.kind === "answered") return answer.value();
+    if (answer.kind === "limited" && writes !== null) {
+      const until = time.nowMs + answer.retryAfterMs;
+      this.#limits.set(writes, { life: life.number, until, at: time.nowMs });
     }
+    throw noAnswer(answer, writes);
   }
 }

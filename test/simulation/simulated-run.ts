@@ -1,6 +1,7 @@
 /** One run as the simulated service keeps it, and what a call about it may be answered. */
 import type { CreateRequest, Run } from "../../src/core/run.ts";
 import type { ApiFault } from "../../src/ports.ts";
+import type { Random } from "./random.ts";
 
 /** Rejections of the API's client. */
 export class Refused extends Error implements ApiFault {
@@ -37,6 +38,8 @@ export interface SimulatedRun {
   readonly cancellable: boolean;
   cancels: number;
   begun: boolean;
+  /** What its life comes out of. */
+  readonly random: Random;
   /** The next step of its life. */
   callOff: () => void;
 }

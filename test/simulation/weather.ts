@@ -6,6 +6,8 @@ export type System = "agent-runs" | "slack" | "github";
 /**
  * What becomes of a request. `lost` ones have an unknown end: `before` they took effect or `after`; `hung` ones
  * have none at all. `limited` is a 429, `unreached` a connection that was never made.
+ * Only scripts have the others: `failed` is a 5xx; `nonsense` can't be understood, nor can `garbled`, which took
+ * effect; `timed-out` has no answer until the client's patience ends, which `slow` doesn't quite exhaust.
  */
 export type Fate =
   | "ok"
@@ -14,7 +16,12 @@ export type Fate =
   | "lost-after"
   | "hung-before"
   | "hung-after"
-  | "limited";
+  | "limited"
+  | "failed"
+  | "nonsense"
+  | "garbled"
+  | "timed-out"
+  | "slow";
 
 interface Outage {
   readonly system: System;

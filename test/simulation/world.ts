@@ -6,6 +6,7 @@ import { Disk } from "./disk.ts";
 import { Machine } from "./machine.ts";
 import { createRandom } from "./random.ts";
 import { RunsService } from "./runs-service.ts";
+import type { Script } from "./script.ts";
 
 export const channel = "slack:T1:C1";
 /** The bot is no member of this one. */
@@ -24,8 +25,15 @@ export class World {
   readonly #plant: Plant;
   #process: BotProcess | null = null;
 
-  constructor(seed: number, { plant = {}, recording = false }: { plant?: Plant; recording?: boolean } = {}) {
-    this.machine = new Machine(seed, recording);
+  constructor(
+    seed: number,
+    {
+      plant = {},
+      recording = false,
+      script = null,
+    }: { plant?: Plant; recording?: boolean; script?: Script | null } = {},
+  ) {
+    this.machine = new Machine(seed, recording, script);
     this.disk = new Disk(this.machine);
     this.service = new RunsService(this.machine);
     this.slack = new ChatPlatform(this.machine, "slack");

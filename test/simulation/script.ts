@@ -1,0 +1,15 @@
+/** A history that is laid down instead of drawn: what its weather is, and what becomes of each request. */
+import type { Random } from "./random.ts";
+import type { Fate, System, Weather } from "./weather.ts";
+
+export interface Script {
+  readonly weather: Weather;
+  /** Chance that disturbs nothing: the wires and the disk take the same time whatever else happens. */
+  readonly evenly: Random;
+  /** A stream of its own for each run, so that what happens to one changes no other's life. */
+  lifeOf(dispatch: string): Random;
+  /** What becomes of a request that is sent so many milliseconds after the start. */
+  fate(system: System, atMs: number): Fate;
+  /** Hears of each request; the answer is called when the request is over. */
+  onRequest(system: System, atMs: number): () => void;
+}
