@@ -64,6 +64,9 @@ export class Machine {
     this.lines = recording ? [] : null;
   }
 
+  /** The chance that a run's life comes out of. */
+  lifeOf = (dispatch: string, otherwise: Random): Random => this.#script?.lifeOf(dispatch) ?? otherwise;
+
   sinceStart = (): number => this.time.nowMs - this.time.startMs;
 
   /** `text` is only asked for if the history is read. */
@@ -143,16 +146,8 @@ export class Machine {
   }
 
   /** A request over the network. A hung one ends when its client's patience does. */
-  request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
-    const over = this.#script?.onRequest(system, this.sinceStart());
-    const answer = this.#request(life, system, does);
-    return over === undefined ? answer : answer.finally(over);
-  }
-
-  /** The chance that a run's life comes out of. */
-  lifeOf = (dispatch: string, otherwise: Random): Random => this.#script?.lifeOf(dispatch) ?? otherwise;
-
-  async #request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
+  async request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
+    this.#script?.onRequest(system, this.sinceStart());
     const fate = this.#fate(system);
     const ms = this.network.between(5, 300);
     switch (fate) {

@@ -10,6 +10,6 @@ export interface Script {
   lifeOf(dispatch: string): Random;
   /** What becomes of a request that is sent so many milliseconds after the start. */
   fate(system: System, atMs: number): Fate;
-  /** Hears of each request; the answer is called when the request is over. */
-  onRequest(system: System, atMs: number): () => void;
+  /** Hears of each request. */
+  onRequest(system: System, atMs: number): void;
 }

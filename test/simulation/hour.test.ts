@@ -1,0 +1,68 @@
+import { beforeAll, expect, test } from "vitest";
+import type { Effect } from "../../src/core/effect.ts";
+import type { Plant } from "./bot-process.ts";
+import { type Hour, type Outage, sicknesses, tellHour } from "./hour.ts";
+import { isElsewhere, judgeHour } from "./judge-hour.ts";
+import type { System } from "./weather.ts";
+
+const seed = 1;
+const systems: readonly System[] = ["agent-runs", "slack", "github"];
+const outages: readonly Outage[] = systems.flatMap((system) =>
+  sicknesses.map((sickness) => ({ system, sickness })),
+);
+let calmHour: Hour;
+
+beforeAll(async () => {
+  calmHour = await tellHour(seed, null);
+  expect(calmHour.violations).toEqual([]);
+});
+
+test.each(outages)(
+  "when $system $sickness for an hour all is taken in, told, and delivered once, and nothing else is held up",
+  async (outage) => {
+    const hour = await tellHour(seed, outage);
+    expect(judgeHour(hour, outage, calmHour)).toEqual([]);
+    // What was judged did happen.
+    expect(hour.deeds.length).toBe(calmHour.deeds.length);
+    expect(hour.endedMeanwhile).toBeGreaterThan(0);
+    const names = [...calmHour.milestones.keys()];
+    expect(names.filter((name) => isElsewhere(name, outage.system)).length).toBeGreaterThan(50);
+    if (outage.system === "agent-runs" && outage.sickness !== "crawls") {
+      expect(hour.waited.size).toBeGreaterThan(20);
+    }
+  },
+);
+
+/** A bot whose waits between two tries are others. */
+const waiting = (other: (nowMs: number, untilMs: number) => number): Plant => ({
+  decide: (decide) => (thread, event, nowMs) => {
+    const decision = decide(thread, event, nowMs);
+    if (decision.kind !== "keep") return decision;
+    const change = (effect: Effect): Effect => {
+      if (effect.notBefore === undefined) return effect;
+      const notBefore = new Date(other(nowMs, Date.parse(effect.notBefore))).toISOString();
+      return { ...effect, notBefore };
+    };
+    return { ...decision, thread: { ...decision.thread, effects: decision.thread.effects.map(change) } };
+  },
+});
+const minute = 60_000;
+const planted: readonly { readonly name: string; readonly plant: Plant }[] = [
+  {
+    name: "waits half a minute at the most",
+    plant: waiting((now, until) => Math.min(until, now + minute / 2)),
+  },
+  {
+    name: "has all tries wait for the same instant",
+    plant: waiting((_, until) => Math.ceil(until / (5 * minute)) * 5 * minute),
+  },
+];
+
+test.each(planted.flatMap(({ name, plant }) => systems.map((system) => ({ name, plant, system }))))(
+  "a bot that $name is found to storm $system",
+  async ({ plant, system }) => {
+    const outage = { system, sickness: "refuses" } as const;
+    const wrongs = judgeHour(await tellHour(seed, outage, { plant }), outage, calmHour);
+    expect(wrongs.filter((wrong) => / requests (to|in) /.test(wrong))).not.toEqual([]);
+  },
+);

@@ -1,0 +1,215 @@
+/** An hour in which one system is down, told with everything else as it always is. */
+import { toApi } from "../../src/core/effect.ts";
+import { isEnded } from "../../src/core/run.ts";
+import type { View } from "../../src/core/view.ts";
+import { firstByDestination, systemOf } from "../../src/engine/destination.ts";
+import type { EngineStatus } from "../../src/engine/engine.ts";
+import type { Plant } from "./bot-process.ts";
+import { headline } from "./chat.ts";
+import { type Deed, Deliveries } from "./deliveries.ts";
+import { rest } from "./history.ts";
+import { actsUntilMs, downFromMs, downToMs, HourPeople } from "./hour-people.ts";
+import { judge } from "./judge.ts";
+import type { Violation } from "./machine.ts";
+import { type Milestone, milestones } from "./milestones.ts";
+import { createRandom, randomOf } from "./random.ts";
+import type { Script } from "./script.ts";
+import type { SimulatedRun } from "./simulated-run.ts";
+import type { Fate, System, Weather } from "./weather.ts";
+import { World } from "./world.ts";
+
+/**
+ * What becomes of requests, one kind a minute. `garbles`: does what it is asked to, and answers nonsense.
+ * `crawls`: answers just before patience ends.
+ */
+const fates = {
+  refuses: ["unreached"],
+  fails: ["failed"],
+  "talks nonsense": ["nonsense"],
+  garbles: ["garbled"],
+  hangs: ["timed-out"],
+  crawls: ["slow"],
+  "is sick in turns": [
+    "unreached",
+    "failed",
+    "garbled",
+    "limited",
+    "timed-out",
+    "lost-after",
+    "nonsense",
+    "slow",
+  ],
+} as const satisfies Record<string, readonly Fate[]>;
+export type Sickness = keyof typeof fates;
+const isSickness = (name: string): name is Sickness => Object.hasOwn(fates, name);
+export const sicknesses = Object.keys(fates).filter(isSickness);
+
+export interface Outage {
+  readonly system: System;
+  readonly sickness: Sickness;
+}
+
+export interface Hour {
+  readonly violations: readonly Violation[];
+  readonly lines: readonly string[];
+  readonly deeds: readonly Deed[];
+  /** What came of what people did, by a name that no outage changes, and when it did. */
+  readonly milestones: ReadonlyMap<Milestone, number>;
+  /** Runs that ended or asked something while the system was down. */
+  readonly endedMeanwhile: number;
+  readonly requests: readonly { readonly system: System; readonly atMs: number }[];
+  /** Requests for a run whose card said that it waits. */
+  readonly waited: ReadonlySet<string>;
+  /** Requests for a run whose place said neither where it is nor that it waits, though it had the time to. */
+  readonly silent: readonly string[];
+  /** What is to be done when the hour is over. */
+  readonly atReturn: {
+    readonly status: EngineStatus | undefined;
+    /** Effects of each system, and those of them that it would be asked for next. */
+    readonly pending: ReadonlyMap<System, { readonly effects: number; readonly firsts: number }>;
+  };
+  /** Effects from before the return that are still to be done a while after it. */
+  readonly overdue: readonly string[];
+  readonly statusAfter: EngineStatus | undefined;
+}
+
+const minute = 60_000;
+/** Two tries with a time-out each, and the waits between them, must fit in. */
+const sayWithinMs: Readonly<Record<Sickness, number>> = {
+  refuses: 20_000,
+  fails: 20_000,
+  "talks nonsense": 20_000,
+  garbles: 20_000,
+  hangs: 4 * minute,
+  crawls: 4 * minute,
+  "is sick in turns": 6 * minute,
+};
+/** The longest wait between two tries, a try that hung, and what comes after it. */
+const deliverWithinMs = 8 * minute;
+
+const weather: Weather = {
+  calm: true,
+  actsMs: actsUntilMs,
+  acts: 0,
+  faultRate: 0,
+  hangShare: 0,
+  refusalRate: 0,
+  outages: [],
+  diskFaultRate: 0,
+  diskFull: null,
+  slowestWriteMs: 20,
+  crashSteps: new Set(),
+  stopsAt: [],
+  clockJumps: [],
+  duplicateRate: 0.2,
+  lateDuplicateRate: 0,
+  slowestDeliveryMs: 200,
+  apiSkewMs: 20_000,
+  listLagMs: 0,
+  pageSize: 50,
+  ignoredFilters: new Set(),
+};
+
+const isGarbled = (outage: Outage | null): boolean =>
+  outage?.system === toApi && fates[outage.sickness].some((fate) => fate === "garbled");
+
+export async function tellHour(
+  seed: number,
+  outage: Outage | null,
+  { plant = {}, recording = false }: { readonly plant?: Plant; readonly recording?: boolean } = {},
+): Promise<Hour> {
+  const requests: { system: System; atMs: number }[] = [];
+  const script: Script = {
+    // What a garbled answer would have shown may be over before the next one.
+    weather: { ...weather, calm: !isGarbled(outage) },
+    evenly: randomOf(() => 0.5),
+    lifeOf: (dispatch) => createRandom(seed, `life of ${dispatch}`),
+    fate(system, atMs) {
+      if (outage?.system !== system || atMs < downFromMs || atMs >= downToMs) return "ok";
+      const kinds = fates[outage.sickness];
+      return kinds[Math.floor(atMs / minute) % kinds.length] ?? "ok";
+    },
+    onRequest(system, atMs) {
+      requests.push({ system, atMs });
+    },
+  };
+  const world = new World(seed, { plant, recording, script });
+  const { machine, disk, service } = world;
+  const { time } = machine;
+  const passUntil = (ms: number): Promise<boolean> => time.pass(ms - machine.sinceStart());
+  const deliveries = new Deliveries(world);
+  new HourPeople(world, deliveries).prepare();
+  const silent = new Set<string>();
+  const waited = new Set<string>();
+  const listen = (): void => {
+    for (const id of silentOnes(world, deliveries.deeds, outage)) silent.add(id);
+    for (const { dispatch, view } of [...world.slack.posted, ...world.github.posted]) {
+      if (dispatch !== null && saysThatItWaits(view)) waited.add(dispatch);
+    }
+    if (machine.sinceStart() < downToMs - minute) time.after(minute / 2, listen);
+  };
+  time.after(downFromMs, listen);
+
+  world.start();
+  await passUntil(downToMs - 1);
+  const atReturn = { status: world.process?.engine.status(), pending: pendingOf(world) };
+  await passUntil(downToMs + deliverWithinMs);
+  const overdue = [...disk.threads.values()].flatMap(({ effects }) =>
+    effects.filter(({ since }) => Date.parse(since) < time.startMs + downToMs).map(({ id }) => id),
+  );
+  const statusAfter = world.process?.engine.status();
+  await passUntil(actsUntilMs + 15 * minute);
+  machine.healed = true;
+  service.heal(true);
+  await rest(world, deliveries);
+  judge(world, deliveries.deeds);
+  const endedInTheHour = ({ words }: SimulatedRun): boolean =>
+    words.some(({ at, run: { state } }) => {
+      const atMs = at - time.startMs;
+      return (isEnded(state) || state === "BLOCKED") && atMs > downFromMs && atMs < downToMs;
+    });
+  if (world.process !== null) machine.kill(world.process.life);
+  return {
+    violations: machine.violations,
+    lines: machine.lines ?? [],
+    deeds: deliveries.deeds,
+    milestones: milestones(world, deliveries.deeds),
+    endedMeanwhile: [...service.runs.values()].filter(endedInTheHour).length,
+    requests,
+    waited,
+    silent: [...silent],
+    atReturn,
+    overdue,
+    statusAfter,
+  };
+}
+
+const saysThatItWaits = ({ details }: View): boolean => JSON.stringify(details).includes("Waiting: ");
+
+function silentOnes(world: World, deeds: readonly Deed[], outage: Outage | null): readonly string[] {
+  const { nowMs } = world.machine.time;
+  const heard = nowMs - sayWithinMs[outage?.sickness ?? "refuses"];
+  const silent = deeds.filter(({ event, intent, ackedAt }) => {
+    if (intent !== "dispatch" || ackedAt === null || ackedAt > heard) return false;
+    const platform = event.by.platform === "slack" ? world.slack : world.github;
+    if (outage?.system === platform.name) return false;
+    const card = platform.posted.find(({ kind, dispatch }) => kind === "card" && dispatch === event.id);
+    if (card === undefined) return true;
+    return headline(card.view) === "Starting" && !saysThatItWaits(card.view);
+  });
+  return silent.map(({ event }) => event.id);
+}
+
+function pendingOf({ disk }: World): Hour["atReturn"]["pending"] {
+  const pending = new Map<System, { effects: number; firsts: number }>();
+  for (const system of [toApi, "slack", "github"] as const) {
+    const count = { effects: 0, firsts: 0 };
+    for (const { effects } of disk.threads.values()) {
+      count.effects += effects.filter((effect) => systemOf(effect) === system).length;
+      const firsts = [...firstByDestination(effects).values()];
+      count.firsts += firsts.filter((effect) => systemOf(effect) === system).length;
+    }
+    pending.set(system, count);
+  }
+  return pending;
+}

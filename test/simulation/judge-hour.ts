@@ -1,0 +1,107 @@
+/** What an hour's outage must be like, besides what every history must. */
+import { toApi } from "../../src/core/effect.ts";
+import type { Hour, Outage } from "./hour.ts";
+import { downFromMs, downToMs } from "./hour-people.ts";
+import type { Milestone } from "./milestones.ts";
+import type { System } from "./weather.ts";
+
+/** Platforms call a delivery lost when it isn't answered by then. */
+const ackWithinMs = 3_000;
+/** The first waits of one effect add up to some five minutes, the others are some four minutes each. */
+const mostTries = 23;
+/** The poller's, which wait a minute at the most. */
+const mostSweeps = 120;
+/** More than three times what a busy second of an hour without an outage has. */
+const mostInASecond = 30;
+const storedUpMs = 8 * 60_000;
+/** As long as the shortest tick of the poller, and a write: when a sweep comes depends on all runs together. */
+const sweptLateMs = 2_100;
+
+/** Empty: it was as it must be. `calmHour` is the same hour without an outage. */
+export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly string[] {
+  return [
+    ...hour.violations.map(({ invariant, what }) => `${invariant}: ${what}`),
+    ...unacknowledged(hour),
+    ...hour.silent.map((dispatch) => `nobody was told that ${dispatch} waits`),
+    ...hour.overdue.map((effect) => `${effect} was still not done long after the return`),
+    ...storms(hour, outage, calmHour),
+    ...disturbed(hour, outage, calmHour),
+    ...misreported(hour, outage),
+  ];
+}
+
+const unacknowledged = ({ deeds }: Hour): readonly string[] =>
+  deeds
+    .filter(
+      ({ acked, ackedAt, triedAt }) =>
+        acked !== "saved" || ackedAt === null || triedAt === null || ackedAt - triedAt > ackWithinMs,
+    )
+    .map(({ event, acked }) => `${event.id} was not taken in at once: ${acked}`);
+
+function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): readonly string[] {
+  const found: string[] = [];
+  const pending = hour.atReturn.pending.get(system) ?? { effects: 0, firsts: 0 };
+  const during = countBetween(hour, system, downFromMs, downToMs);
+  const isApi = system === toApi;
+  // Before a word is sent to a run, the API is asked about the run.
+  const perTry = isApi ? 2 : 1;
+  const most =
+    sickness === "crawls" || sickness === "is sick in turns"
+      ? // Much is delivered for all that, with a try or two more.
+        3 * countBetween(calmHour, system, downFromMs, downToMs)
+      : pending.firsts * mostTries * perTry + (isApi ? mostSweeps : 0);
+  if (during > most) found.push(`${during} requests to ${system} in the hour, of at most ${most}`);
+  const atOnce = countBetween(hour, system, downToMs, downToMs + 1_000);
+  if (atOnce > Math.max(pending.firsts / 4, 5)) {
+    found.push(`${atOnce} requests to ${system} in the first second, ${pending.firsts} wait`);
+  }
+  for (const [second, count] of bySecond(hour)) {
+    if (count > mostInASecond) found.push(`${count} requests in one second: ${second}`);
+  }
+  return found;
+}
+
+const countBetween = ({ requests }: Hour, to: System, fromMs: number, toMs: number): number =>
+  requests.filter(({ system, atMs }) => system === to && fromMs <= atMs && atMs < toMs).length;
+
+function bySecond({ requests }: Hour): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { system, atMs } of requests) {
+    if (atMs < downFromMs || atMs >= downToMs + storedUpMs) continue;
+    const second = `${system} at ${Math.floor(atMs / 1_000)} s`;
+    counts.set(second, (counts.get(second) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** What has nothing to do with the system that is down. */
+export const isElsewhere = (milestone: Milestone, down: System): boolean =>
+  down === toApi ? / direct (card|answer to help) /.test(milestone) : !milestone.startsWith(down);
+
+function disturbed(hour: Hour, { system }: Outage, calmHour: Hour): readonly string[] {
+  const found: string[] = [];
+  for (const [milestone, calmAt] of calmHour.milestones) {
+    if (!isElsewhere(milestone, system)) continue;
+    const at = hour.milestones.get(milestone);
+    const lateMs = (at ?? Number.POSITIVE_INFINITY) - calmAt;
+    // The bot's clock shows whole milliseconds.
+    if (lateMs > (milestone.includes(" swept ") ? sweptLateMs : 2)) {
+      found.push(`${milestone} came ${lateMs} ms later than without the outage`);
+    }
+  }
+  return found;
+}
+
+/** The poller's health and what is still to be done are what the bot's status and its metrics show. */
+function misreported({ atReturn: { status }, statusAfter }: Hour, { system, sickness }: Outage): string[] {
+  const found: string[] = [];
+  if (sickness === "crawls" || sickness === "is sick in turns") return found;
+  if (status?.lastSweep?.ok !== (system !== toApi)) {
+    found.push(`the last sweep is said to be ${JSON.stringify(status?.lastSweep)}`);
+  }
+  if ((status?.pendingEffects ?? 0) === 0) found.push("nothing is said to be waiting");
+  if (statusAfter?.lastSweep?.ok !== true) {
+    found.push(`after the return it is said to be ${JSON.stringify(statusAfter?.lastSweep)}`);
+  }
+  return found;
+}
