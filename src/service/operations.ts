@@ -8,6 +8,7 @@ import {
   type RunItem,
 } from "../agent-runs/schema.ts";
 import { answerOf } from "./agent.ts";
+import type { Catalog } from "./catalog.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
 import { listRuns } from "./listing.ts";
@@ -24,6 +25,9 @@ import { sessionPage } from "./session-page.ts";
 export interface OperationOptions {
   readonly runs: RunStore;
   readonly executor: Executor;
+  readonly catalog: Catalog;
+  /** What a session link's key opens. */
+  readonly sessionLinks: "read" | "steer";
   /** The next place in the order of creation and in the queue. */
   readonly nextPlace: () => number;
   /** Address of the run's page. */

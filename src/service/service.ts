@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { type Catalog, emptyCatalog } from "./catalog.ts";
 import { createCommandAgent } from "./command-agent.ts";
 import { createDemonstrationAgent, defaultDemoStepMs } from "./demonstration-agent.ts";
 import { createExecutor } from "./executor.ts";
@@ -15,6 +16,8 @@ export type { ServiceLog } from "./log.ts";
 /** Where the service's paths begin. */
 export const basePath = "/api/v1";
 
+export type SessionLinks = "read" | "steer";
+
 export interface ServiceOptions {
   /** Its documents live in the folder `service` of this one. */
   readonly dataDir: string;
@@ -26,6 +29,10 @@ export interface ServiceOptions {
   readonly command?: string | undefined;
   /** What the command inherits, less the bot's own secrets (agent-environment.ts). */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** What the operator has declared to be picked; absent: nothing. */
+  readonly catalog?: Catalog;
+  /** What a run's session link allows whoever has it: to read, or to send follow-ups and cancel too. */
+  readonly sessionLinks?: SessionLinks;
   /** Each run works in a folder of its own in here. */
   readonly workDir: string;
   /** Runs that are worked on at once, at least 1. */
@@ -60,7 +67,7 @@ const defaultGraceMs = 5_000;
 /** An Agent Runs service of one's own: the API of agent-runs-service.md, run on this machine. */
 export function createService(options: ServiceOptions): Service {
   const { apiKey, publicUrl, command, environment, maxRuns, timeoutMs, log } = options;
-  const now = options.now ?? Date.now;
+  const { catalog = emptyCatalog, sessionLinks = "read", now = Date.now } = options;
   const graceMs = options.graceMs ?? defaultGraceMs;
   const folder = resolve(options.dataDir, "service");
   const workDir = resolve(options.workDir);
@@ -88,6 +95,8 @@ export function createService(options: ServiceOptions): Service {
   const operations = createOperations({
     runs,
     executor,
+    catalog,
+    sessionLinks,
     nextPlace: () => ++places,
     sessionLink: ({ id, sessionKey }) =>
       `${publicUrl().replace(/\/+$/, "")}${basePath}/sessions/${id}?key=${sessionKey}`,
