@@ -28,6 +28,8 @@ export interface Ground extends Disposable {
 
 export interface StartOptions {
   readonly args?: readonly string[];
+  /** Flags of Node itself. */
+  readonly flags?: readonly string[];
   /** The whole environment besides PATH. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -50,9 +52,9 @@ export function createGround(dir: string): Ground {
 
   return {
     folder,
-    start(script, { args = [], env = {} } = {}) {
+    start(script, { args = [], flags = [], env = {} } = {}) {
       const { PATH = "" } = process.env;
-      const child = spawn(process.execPath, [join(root, script), ...args], {
+      const child = spawn(process.execPath, [...flags, join(root, script), ...args], {
         cwd: folder(),
         env: { PATH, ...env },
         stdio: ["pipe", "pipe", "pipe"],

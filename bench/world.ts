@@ -1,5 +1,6 @@
 /** The real bot as a process, between stand-ins in another one. */
 import { readFileSync } from "node:fs";
+import manifest from "../package.json" with { type: "json" };
 import {
   type Addition,
   apiPath,
@@ -71,13 +72,17 @@ export const environmentOf = (outside: Outside, dataDir: string): Record<string,
   GITHUB_API_URL: outside.githubUrl,
 });
 
+/** What `npm start` gives Node besides the script. */
+const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"));
+
 export interface Bot extends Started {
   readonly url: string;
 }
 
 /** Resolves when the bot has said that it listens and `/readyz` has answered 200. */
 export async function startBot(ground: Ground, outside: Outside, dataDir: string): Promise<Bot> {
-  const started = ground.start("src/start.mjs", { env: environmentOf(outside, dataDir) });
+  const env = environmentOf(outside, dataDir);
+  const started = ground.start("src/start.mjs", { flags: startFlags, env });
   const [, url = ""] = await started.wrote(/listens at (\S+)\n/);
   const ready = await fetch(`${url}/readyz`);
   if (ready.status !== 200) throw new Error(`the bot is not ready: ${await ready.text()}`);

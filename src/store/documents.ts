@@ -10,8 +10,8 @@ import { storeError, ThreadUnreadable } from "./errors.ts";
 import type { Folder } from "./folder.ts";
 import { readThread } from "./thread-shape.ts";
 
-/** Text of the documents that are kept in memory, UTF-16 units. */
-const cacheSize = 8 * 1024 * 1024;
+/** Text of the documents that are kept in memory, UTF-16 units; as objects they take several times as much. */
+const cacheSize = 2 * 1024 * 1024;
 
 /** The name under which a ref is filed: its SHA-256, shortened to 128 bits. */
 export const keyOf = (ref: Ref): string => hash("sha256", ref, "hex").slice(0, 32);
