@@ -9,6 +9,8 @@ export const downFromMs = 10 * minute;
 export const downToMs = 70 * minute;
 export const actsUntilMs = 76 * minute;
 
+const rush = 24;
+
 type Meaning = Pick<Deed, "intent" | "token" | "verb" | "target">;
 interface Words extends Meaning {
   readonly text: string;
@@ -49,6 +51,12 @@ export class HourPeople {
       }
       for (const act of [this.#cancelInSlack, this.#cancelOnGitHub, this.#press, this.#question]) {
         for (let count = 0; count < words / 4; count += 1) this.#at(window, act);
+      }
+    }
+    // More at once than one kind of effect has slots: what hangs must not hold up the rest.
+    for (const act of [this.#slash, this.#label]) {
+      for (let count = 0; count < rush; count += 1) {
+        this.#at([downFromMs + 30 * minute, downFromMs + 30 * minute + 4_000], act);
       }
     }
     // One word after the other: their order must be kept.
@@ -149,6 +157,7 @@ export class HourPeople {
 
   /** Somebody presses a button that a card from before the outage has, or had. */
   readonly #press = (): void => {
+    if (this.#slashed.length === 0) return;
     const dispatch = this.#random.pick(this.#slashed);
     const card = this.#world.slack.posted.find(
       (posted) => posted.kind === "card" && posted.dispatch === dispatch,

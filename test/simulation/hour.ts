@@ -6,6 +6,7 @@ import { firstByDestination, systemOf } from "../../src/engine/destination.ts";
 import type { EngineStatus } from "../../src/engine/engine.ts";
 import type { Plant } from "./bot-process.ts";
 import { headline } from "./chat.ts";
+import { Counts } from "./counts.ts";
 import { type Deed, Deliveries } from "./deliveries.ts";
 import { rest } from "./history.ts";
 import { actsUntilMs, downFromMs, downToMs, HourPeople } from "./hour-people.ts";
@@ -44,6 +45,8 @@ export type Sickness = keyof typeof fates;
 const isSickness = (name: string): name is Sickness => Object.hasOwn(fates, name);
 export const sicknesses = Object.keys(fates).filter(isSickness);
 
+export const systems = [toApi, "slack", "github"] as const satisfies readonly System[];
+
 export interface Outage {
   readonly system: System;
   readonly sickness: Sickness;
@@ -58,6 +61,10 @@ export interface Hour {
   /** Runs that ended or asked something while the system was down. */
   readonly endedMeanwhile: number;
   readonly requests: readonly { readonly system: System; readonly atMs: number }[];
+  /** Times that the poller asked for what has changed while the system was down. */
+  readonly sweeps: number;
+  /** Effects of one kind that were under way at once. */
+  readonly mostAtOnce: ReadonlyMap<string, number>;
   /** Requests for a run whose card said that it waits. */
   readonly waited: ReadonlySet<string>;
   /** Requests for a run whose place said neither where it is nor that it waits, though it had the time to. */
@@ -74,15 +81,15 @@ export interface Hour {
 }
 
 const minute = 60_000;
-/** Two tries with a time-out each, and the waits between them, must fit in. */
+/** Two tries, the wait between them, and what a rush makes them wait for. */
 const sayWithinMs: Readonly<Record<Sickness, number>> = {
   refuses: 20_000,
   fails: 20_000,
   "talks nonsense": 20_000,
   garbles: 20_000,
-  hangs: 4 * minute,
+  hangs: 9 * minute,
   crawls: 4 * minute,
-  "is sick in turns": 6 * minute,
+  "is sick in turns": 3 * minute,
 };
 /** The longest wait between two tries, a try that hung, and what comes after it. */
 const deliverWithinMs = 8 * minute;
@@ -133,7 +140,13 @@ export async function tellHour(
       requests.push({ system, atMs });
     },
   };
-  const world = new World(seed, { plant, recording, script });
+  const counts = new Counts(() => {
+    const atMs = machine.sinceStart();
+    return downFromMs <= atMs && atMs < downToMs;
+  });
+  const { service: countCalls, platform: countEffects } = counts;
+  const counting = { ...plant, service: countCalls, platform: countEffects };
+  const world = new World(seed, { plant: counting, recording, script });
   const { machine, disk, service } = world;
   const { time } = machine;
   const passUntil = (ms: number): Promise<boolean> => time.pass(ms - machine.sinceStart());
@@ -176,6 +189,8 @@ export async function tellHour(
     milestones: milestones(world, deliveries.deeds),
     endedMeanwhile: [...service.runs.values()].filter(endedInTheHour).length,
     requests,
+    sweeps: counts.sweeps,
+    mostAtOnce: counts.mostAtOnce,
     waited,
     silent: [...silent],
     atReturn,
@@ -202,7 +217,7 @@ function silentOnes(world: World, deeds: readonly Deed[], outage: Outage | null)
 
 function pendingOf({ disk }: World): Hour["atReturn"]["pending"] {
   const pending = new Map<System, { effects: number; firsts: number }>();
-  for (const system of [toApi, "slack", "github"] as const) {
+  for (const system of systems) {
     const count = { effects: 0, firsts: 0 };
     for (const { effects } of disk.threads.values()) {
       count.effects += effects.filter((effect) => systemOf(effect) === system).length;

@@ -1,6 +1,7 @@
 /** What an hour's outage must be like, besides what every history must. */
 import { toApi } from "../../src/core/effect.ts";
-import type { Hour, Outage } from "./hour.ts";
+import { defaultLimits } from "../../src/engine/limits.ts";
+import { type Hour, type Outage, systems } from "./hour.ts";
 import { downFromMs, downToMs } from "./hour-people.ts";
 import type { Milestone } from "./milestones.ts";
 import type { System } from "./weather.ts";
@@ -11,9 +12,11 @@ const ackWithinMs = 3_000;
 const mostTries = 23;
 /** The poller's, which wait a minute at the most. */
 const mostSweeps = 120;
-/** More than three times what a busy second of an hour without an outage has. */
+/** More than without an outage. */
 const mostInASecond = 30;
 const storedUpMs = 8 * 60_000;
+/** One request more, as where a list has another page; far less than any try that fails. */
+const directLateMs = 400;
 /** As long as the shortest tick of the poller, and a write: when a sweep comes depends on all runs together. */
 const sweptLateMs = 2_100;
 
@@ -21,7 +24,7 @@ const sweptLateMs = 2_100;
 export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly string[] {
   return [
     ...hour.violations.map(({ invariant, what }) => `${invariant}: ${what}`),
-    ...unacknowledged(hour),
+    ...unacknowledged(hour, calmHour),
     ...hour.silent.map((dispatch) => `nobody was told that ${dispatch} waits`),
     ...hour.overdue.map((effect) => `${effect} was still not done long after the return`),
     ...storms(hour, outage, calmHour),
@@ -30,13 +33,15 @@ export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly 
   ];
 }
 
-const unacknowledged = ({ deeds }: Hour): readonly string[] =>
-  deeds
-    .filter(
-      ({ acked, ackedAt, triedAt }) =>
-        acked !== "saved" || ackedAt === null || triedAt === null || ackedAt - triedAt > ackWithinMs,
-    )
-    .map(({ event, acked }) => `${event.id} was not taken in at once: ${acked}`);
+function unacknowledged({ deeds }: Hour, calmHour: Hour): readonly string[] {
+  const calmly = new Map(calmHour.deeds.map(({ event, acked }) => [event.id, acked]));
+  const late = deeds.filter(({ event, acked, ackedAt, triedAt }) => {
+    // A comment that overtakes the first command in its place concerns nobody, outage or not.
+    if (acked !== "saved" && acked !== calmly.get(event.id)) return true;
+    return ackedAt === null || triedAt === null || ackedAt - triedAt > ackWithinMs;
+  });
+  return late.map(({ event, acked }) => `${event.id} was not taken in at once: ${acked}`);
+}
 
 function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): readonly string[] {
   const found: string[] = [];
@@ -48,15 +53,25 @@ function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): reado
   const most =
     sickness === "crawls" || sickness === "is sick in turns"
       ? // Much is delivered for all that, with a try or two more.
-        3 * countBetween(calmHour, system, downFromMs, downToMs)
+        5 * countBetween(calmHour, system, downFromMs, downToMs)
       : pending.firsts * mostTries * perTry + (isApi ? mostSweeps : 0);
   if (during > most) found.push(`${during} requests to ${system} in the hour, of at most ${most}`);
-  const atOnce = countBetween(hour, system, downToMs, downToMs + 1_000);
-  if (atOnce > Math.max(pending.firsts / 4, 5)) {
-    found.push(`${atOnce} requests to ${system} in the first second, ${pending.firsts} wait`);
+  if (isApi && hour.sweeps > mostSweeps && sickness !== "is sick in turns") {
+    found.push(`${hour.sweeps} requests in sweeps of the hour, of at most ${mostSweeps}`);
   }
+  for (const [kind, atOnce] of hour.mostAtOnce) {
+    if (atOnce > defaultLimits.perSystem) found.push(`${atOnce} requests at once: ${kind}`);
+  }
+  // Where many tries hung, the others wait for them to end, and then come as fast as they are answered.
+  if (sickness === "hangs") return found;
+  const first = countBetween(hour, system, downToMs, downToMs + 1_000);
+  if (first > Math.max(pending.firsts / 4, 10)) {
+    found.push(`${first} requests to ${system} in the first second, ${pending.firsts} wait`);
+  }
+  const calmly = bySecond(calmHour);
   for (const [second, count] of bySecond(hour)) {
-    if (count > mostInASecond) found.push(`${count} requests in one second: ${second}`);
+    const also = Math.max(...[-1, 0, 1].map((by) => calmly.get(second + by) ?? 0));
+    if (count > also + mostInASecond) found.push(`${count} requests in second ${second}, ${also} without`);
   }
   return found;
 }
@@ -64,14 +79,19 @@ function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): reado
 const countBetween = ({ requests }: Hour, to: System, fromMs: number, toMs: number): number =>
   requests.filter(({ system, atMs }) => system === to && fromMs <= atMs && atMs < toMs).length;
 
-function bySecond({ requests }: Hour): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { system, atMs } of requests) {
-    if (atMs < downFromMs || atMs >= downToMs + storedUpMs) continue;
-    const second = `${system} at ${Math.floor(atMs / 1_000)} s`;
-    counts.set(second, (counts.get(second) ?? 0) + 1);
+/** The busiest system's requests in each second from the outage until what was stored up is done. */
+function bySecond({ requests }: Hour): ReadonlyMap<number, number> {
+  const busiest = new Map<number, number>();
+  for (const each of systems) {
+    const counts = new Map<number, number>();
+    for (const { system, atMs } of requests) {
+      if (system !== each || atMs < downFromMs || atMs >= downToMs + storedUpMs) continue;
+      const second = Math.floor(atMs / 1_000);
+      counts.set(second, (counts.get(second) ?? 0) + 1);
+    }
+    for (const [second, count] of counts) busiest.set(second, Math.max(count, busiest.get(second) ?? 0));
   }
-  return counts;
+  return busiest;
 }
 
 /** What has nothing to do with the system that is down. */
@@ -84,8 +104,7 @@ function disturbed(hour: Hour, { system }: Outage, calmHour: Hour): readonly str
     if (!isElsewhere(milestone, system)) continue;
     const at = hour.milestones.get(milestone);
     const lateMs = (at ?? Number.POSITIVE_INFINITY) - calmAt;
-    // The bot's clock shows whole milliseconds.
-    if (lateMs > (milestone.includes(" swept ") ? sweptLateMs : 2)) {
+    if (lateMs > (milestone.includes(" swept ") ? sweptLateMs : directLateMs)) {
       found.push(`${milestone} came ${lateMs} ms later than without the outage`);
     }
   }

@@ -1,0 +1,43 @@
+/** Counts what the bot asks for, by kind: which no wire shows. */
+import type { Plant, Service } from "./bot-process.ts";
+
+export class Counts {
+  /** Times that the poller asked for what has changed. */
+  sweeps = 0;
+  /** Effects of one kind that were under way at once. */
+  readonly mostAtOnce = new Map<string, number>();
+  readonly #underWay = new Map<string, number>();
+  readonly #countsNow: () => boolean;
+
+  /** `countsNow`: whether sweeps are counted. */
+  constructor(countsNow: () => boolean) {
+    this.#countsNow = countsNow;
+  }
+
+  readonly service = (service: Service): Service => ({
+    ...service,
+    list: (query) => {
+      if (query.sort_by === "updated_at" && this.#countsNow()) this.sweeps += 1;
+      return service.list(query);
+    },
+    create: (request) => this.#count("agent-runs create", () => service.create(request)),
+    followUp: (runId, request) => this.#count("agent-runs follow-up", () => service.followUp(runId, request)),
+    cancel: (runId) => this.#count("agent-runs cancel", () => service.cancel(runId)),
+  });
+
+  readonly platform: NonNullable<Plant["platform"]> = (platform) => ({
+    ...platform,
+    perform: (effect, attempt) =>
+      this.#count(`${platform.name} ${effect.kind}`, () => platform.perform(effect, attempt)),
+  });
+
+  #count<T>(kind: string, does: () => Promise<T>): Promise<T> {
+    const add = (by: number): number => {
+      const now = (this.#underWay.get(kind) ?? 0) + by;
+      this.#underWay.set(kind, now);
+      return now;
+    };
+    this.mostAtOnce.set(kind, Math.max(add(1), this.mostAtOnce.get(kind) ?? 0));
+    return does().finally(() => add(-1));
+  }
+}
