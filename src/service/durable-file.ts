@@ -19,7 +19,7 @@ export const isAlreadyThere = (error: unknown): boolean => isCode(error, "EEXIST
  * Not write-file-atomic: version 8 takes a short write on a full disk for success, and so replaces a good
  * file by a cut one. `FileHandle.writeFile` writes on until everything is written, or rejects.
  */
-export async function writeDurably(path: string, text: string): Promise<void> {
+export async function writeDurably(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}${unfinishedEnding}`);
   try {
     const file = await open(temporary, "wx", 0o600);

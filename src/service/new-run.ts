@@ -1,5 +1,5 @@
 import type { CreateRequest } from "../agent-runs/schema.ts";
-import type { RunDocument, Utterance } from "./run-document.ts";
+import type { KeptAttachment, RunDocument, Utterance } from "./run-document.ts";
 
 /** What a new run can't take from the request. `earlier` is the conversation that it continues. */
 export interface Birth {
@@ -8,6 +8,9 @@ export interface Birth {
   readonly now: number;
   readonly sessionKey: string;
   readonly earlier: readonly Utterance[];
+  readonly factoryUid?: string | null;
+  /** What `createAttachments().keep` answered. */
+  readonly attachments?: readonly KeptAttachment[];
 }
 
 /** The document of a run that was just asked for: QUEUED, its prompt waiting to be given to the agent. */
@@ -20,7 +23,7 @@ export function newRun(request: CreateRequest, birth: Birth): RunDocument {
   if (skill !== null && !config.name) config.name = skillName(skill);
   const turn = birth.earlier.at(-1)?.turn ?? 0;
   return {
-    version: 1,
+    version: 2,
     run: {
       id: birth.id,
       order: birth.order,
@@ -37,7 +40,9 @@ export function newRun(request: CreateRequest, birth: Birth): RunDocument {
       parentRunId: request.parent_run_id ?? null,
       conversationId: request.conversation_id ?? birth.id,
       statusMessage: null,
-      pullRequests: [],
+      artifacts: [],
+      factoryUid: birth.factoryUid ?? null,
+      attachments: [...(birth.attachments ?? [])],
       workedMs: 0,
       sessionKey: birth.sessionKey,
     },

@@ -10,6 +10,27 @@ const utterance = z.object({
 });
 export type Utterance = z.infer<typeof utterance>;
 
+/** What a run has brought forth; `at` is when it was first found. */
+const artifact = z.discriminatedUnion("kind", [
+  /** `branch` is "" where nobody can tell. */
+  z.object({ kind: z.literal("pull_request"), url: z.string(), branch: z.string(), at: z.number() }),
+  /** `path` is absolute, on the service's machine. */
+  z.object({
+    kind: z.literal("file"),
+    uid: z.string(),
+    name: z.string(),
+    path: z.string(),
+    mime: z.string(),
+    bytes: z.number(),
+    at: z.number(),
+  }),
+]);
+export type RunArtifact = z.infer<typeof artifact>;
+
+/** A file that came with the request; its bytes are with attachments.ts. */
+const keptAttachment = z.object({ name: z.string(), mime: z.string(), bytes: z.number() });
+export type KeptAttachment = z.infer<typeof keptAttachment>;
+
 /** What listing and fetching tell of a run. Times in milliseconds since the epoch. */
 const run = z.object({
   id: z.string().min(1),
@@ -31,7 +52,10 @@ const run = z.object({
   statusMessage: z
     .object({ message: z.string(), error_code: z.string().optional(), retryable: z.boolean().optional() })
     .nullable(),
-  pullRequests: z.array(z.object({ url: z.string(), at: z.number() })),
+  artifacts: z.array(artifact),
+  /** The factory that it was sent to. */
+  factoryUid: z.string().nullable(),
+  attachments: z.array(keptAttachment),
   /** Time spent in turns that are over. */
   workedMs: z.number(),
   /** Whoever has it may read the run's session page. */
@@ -45,7 +69,7 @@ export const sourceOfAll = "API";
 
 /** One run on disk, whole: one write changes it. */
 const runDocument = z.object({
-  version: z.literal(1),
+  version: z.literal(2),
   run,
   /** What the agent was given and what it answered, oldest first. */
   said: z.array(utterance),
@@ -58,5 +82,30 @@ const runDocument = z.object({
 });
 export type RunDocument = z.infer<typeof runDocument>;
 
-/** Throws if the value is not a run's document. */
-export const parseRunDocument = (value: unknown): RunDocument => runDocument.parse(value);
+/** As the first version had it: pull requests alone, no factory, no attachments. */
+const firstVersion = z.object({
+  ...runDocument.shape,
+  version: z.literal(1),
+  run: run
+    .omit({ artifacts: true, factoryUid: true, attachments: true })
+    .extend({ pullRequests: z.array(z.object({ url: z.string(), at: z.number() })) }),
+});
+
+function fromFirst({ run: before, ...rest }: z.infer<typeof firstVersion>): RunDocument {
+  const { pullRequests, ...kept } = before;
+  const artifacts = pullRequests.map(({ url, at }) => ({
+    kind: "pull_request" as const,
+    url,
+    branch: "",
+    at,
+  }));
+  return { ...rest, version: 2, run: { ...kept, artifacts, factoryUid: null, attachments: [] } };
+}
+
+const anyVersion = z.discriminatedUnion("version", [runDocument, firstVersion]);
+
+/** Throws if the value is not a run's document, of this version or an earlier one. */
+export function parseRunDocument(value: unknown): RunDocument {
+  const document = anyVersion.parse(value);
+  return document.version === 1 ? fromFirst(document) : document;
+}

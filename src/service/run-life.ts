@@ -155,14 +155,15 @@ function turnOver(document: RunDocument, now: number): RunDocument {
 /** Even a turn without a word is an answer, lest an earlier turn's words be taken for this one's. */
 function withAnswer(document: RunDocument, text: string, now: number): RunDocument {
   const over = turnOver(document, now);
-  const known = new Set(over.run.pullRequests.map(({ url }) => url));
+  const known = new Set(over.run.artifacts.map((each) => (each.kind === "pull_request" ? each.url : null)));
   const found = pullRequestsIn(text).filter((url) => !known.has(url));
+  const added = found.map((url) => ({ kind: "pull_request" as const, url, branch: "", at: now }));
   return {
     ...over,
     said: [...over.said, { role: "assistant", at: now, turn: over.turn, text }],
     run: {
       ...over.run,
-      pullRequests: [...over.run.pullRequests, ...found.map((url) => ({ url, at: now }))].slice(0, 50),
+      artifacts: [...over.run.artifacts, ...added].slice(0, 50),
     },
   };
 }

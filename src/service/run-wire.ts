@@ -1,6 +1,19 @@
 /** A run's document in the words of the wire. */
-import { type Conversation, endedStates, type Message, type RunItem } from "../agent-runs/schema.ts";
-import { creatorUid, type Run, type RunDocument, sourceOfAll, type Utterance } from "./run-document.ts";
+import {
+  type Artifact,
+  type Conversation,
+  endedStates,
+  type Message,
+  type RunItem,
+} from "../agent-runs/schema.ts";
+import {
+  creatorUid,
+  type Run,
+  type RunArtifact,
+  type RunDocument,
+  sourceOfAll,
+  type Utterance,
+} from "./run-document.ts";
 import { isTurnUnderWay } from "./run-life.ts";
 
 const rfc3339 = (ms: number): string => new Date(ms).toISOString();
@@ -26,17 +39,36 @@ export function runItemOf(run: Run, sessionLink: string): RunItem {
     source: sourceOfAll,
     metadata: run.metadata,
     ...(run.statusMessage === null ? {} : { status_message: run.statusMessage }),
-    artifacts: run.pullRequests.map(({ url, at }) => ({
-      artifact_type: "PULL_REQUEST",
-      created_at: rfc3339(at),
-      // The address does not tell the branch, and the field is not optional.
-      data: { url, branch: "" },
-    })),
+    artifacts: run.artifacts.map(artifactOf),
     ...(isEnded(run.state) && run.startedAt !== null ? { run_time: duration(run.workedMs) } : {}),
     execution_location: "LOCAL",
     is_run_type_cancellable: true,
     ...(run.parentRunId === null ? {} : { parent_run_id: run.parentRunId }),
   };
+}
+
+function artifactOf(artifact: RunArtifact): Artifact {
+  const created_at = rfc3339(artifact.at);
+  switch (artifact.kind) {
+    case "pull_request": {
+      const { url, branch } = artifact;
+      return { artifact_type: "PULL_REQUEST", created_at, data: { url, branch } };
+    }
+    case "file":
+      return {
+        artifact_type: "FILE",
+        created_at,
+        data: {
+          artifact_uid: artifact.uid,
+          filename: artifact.name,
+          filepath: artifact.path,
+          mime_type: artifact.mime,
+          size_bytes: artifact.bytes,
+        },
+      };
+    default:
+      return artifact satisfies never;
+  }
 }
 
 /** ISO 8601, to the millisecond. */

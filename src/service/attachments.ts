@@ -1,0 +1,82 @@
+import { mkdir, open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Attachment } from "../agent-runs/schema.ts";
+import { writeDurably } from "./durable-file.ts";
+import { type Result, refused } from "./problem.ts";
+import type { KeptAttachment } from "./run-document.ts";
+
+/** The files that came with requests, each run's in a folder of its own. */
+export interface Attachments {
+  /**
+   * Decodes and writes them. Resolves when they are durable, or with a refusal that names the field; then
+   * nothing is kept. Rejects with the file system's error; then nothing is kept either.
+   */
+  keep(runId: string, attachments: readonly Attachment[]): Promise<Result<KeptAttachment[]>>;
+  remove(runId: string): Promise<void>;
+  /** Where the run's files are, each under its name. */
+  folderOf(runId: string): string;
+}
+
+const mostFiles = 5;
+const mostFileBytes = 10_000_000;
+/** Less than file systems take, because a file is first written under a longer name. */
+const mostNameBytes = 200;
+const mimeType = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(?:; ?[\w.+="-]{1,100})*$/;
+const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+export function createAttachments(folder: string): Attachments {
+  const folderOf = (runId: string): string => join(folder, runId);
+  const remove = (runId: string): Promise<void> => rm(folderOf(runId), { recursive: true, force: true });
+
+  return {
+    async keep(runId, attachments) {
+      if (attachments.length > mostFiles) {
+        return refused("invalid_request", `attachments: at most ${mostFiles}`);
+      }
+      const names = new Set<string>();
+      const files: { readonly kept: KeptAttachment; readonly bytes: Buffer }[] = [];
+      for (const [place, { file_name: name, mime_type: mime, data }] of attachments.entries()) {
+        const fault =
+          faultOf(name, mime, data) ?? (names.has(name.toLowerCase()) ? "file_name: twice" : null);
+        if (fault !== null) return refused("invalid_request", `attachments.${place}.${fault}`);
+        // Some file systems take two spellings for one name.
+        names.add(name.toLowerCase());
+        const bytes = Buffer.from(data, "base64");
+        if (bytes.length > mostFileBytes) {
+          const detail = `attachments.${place}.data: more than ${mostFileBytes} bytes`;
+          return { ok: false, refusal: { code: "invalid_request", detail, status: 413 } };
+        }
+        files.push({ kept: { name, mime, bytes: bytes.length }, bytes });
+      }
+      if (files.length === 0) return { ok: true, value: [] };
+      try {
+        await mkdir(folderOf(runId), { recursive: true, mode: 0o700 });
+        for (const { kept, bytes } of files) await writeDurably(join(folderOf(runId), kept.name), bytes);
+        await syncFolder(folder);
+      } catch (error) {
+        await remove(runId).catch(() => undefined);
+        throw error;
+      }
+      return { ok: true, value: files.map(({ kept }) => kept) };
+    },
+    remove,
+    folderOf,
+  };
+}
+
+function faultOf(name: string, mime: string, data: string): string | null {
+  if (name === "" || name === "." || name === ".." || /[/\\\p{C}]/u.test(name)) {
+    return "file_name: it must be a plain file name";
+  }
+  if (Buffer.byteLength(name) > mostNameBytes) return `file_name: more than ${mostNameBytes} bytes`;
+  if (!mimeType.test(mime)) return "mime_type: it is no media type";
+  if (data.length % 4 !== 0 || !base64.test(data)) return "data: it is not base64";
+  return null;
+}
+
+/** Makes the new folder's entry in `path` durable. Windows has no handle to a folder. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(path, "r");
+  await handle.sync().finally(() => handle.close());
+}
