@@ -51,18 +51,15 @@ const mostPauseMs = 30_000;
 export function createExecutor(options: ExecutorOptions): Executor {
   const { runs, agent, maxRuns, makeFolder, now, log } = options;
   const timeoutMs = Math.min(options.timeoutMs, mostTimerMs);
-  const queue: string[] = [];
+  /** Runs that could not be worked on: they are not tried again by this process. */
+  const failed = new Set<string>();
   const working = new Map<string, Work>();
   const stopping = new AbortController();
 
   function wake(): void {
-    const placeOf = (runId: string): number => runs.get(runId)?.queued ?? 0;
-    queue.sort((a, b) => placeOf(a) - placeOf(b));
     while (!stopping.signal.aborted && working.size < maxRuns) {
-      const place = queue.findIndex((id) => !working.has(id));
-      const [runId] = place < 0 ? [] : queue.splice(place, 1);
-      if (runId === undefined) return;
-      if (runs.get(runId)?.state !== "QUEUED") continue;
+      const runId = runs.nextQueued(new Set([...working.keys(), ...failed]));
+      if (runId === null) return;
       const work: Work = {
         controller: new AbortController(),
         output: null,
@@ -71,7 +68,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       };
       working.set(runId, work);
       work.done = workThrough(runId, work)
-        .catch((error: unknown) => log.error("a run could not be worked on", { runId, error }))
+        .catch((error: unknown) => {
+          failed.add(runId);
+          log.error("a run could not be worked on", { runId, error });
+        })
         .finally(() => {
           working.delete(runId);
           wake();
@@ -176,17 +176,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   return {
     async recover() {
-      for (const { id, state } of [...runs.all()]) {
-        if (state !== "INPROGRESS" && state !== "CLAIMED" && state !== "PENDING") continue;
+      for (const { id, state } of runs.unfinished()) {
+        if (state === "QUEUED") continue;
         log.warn("a run was interrupted", { runId: id });
         await runs.change(id, (before) => ({ document: interrupted(before, now()), result: null }));
       }
-      const waiting = [...runs.all()].filter(({ state }) => state === "QUEUED");
-      queue.push(...waiting.map(({ id }) => id));
       wake();
     },
     enqueue(runId) {
-      queue.push(runId);
+      failed.delete(runId);
       wake();
     },
     async cancel(runId) {

@@ -11,7 +11,6 @@ import { answerOf } from "./agent.ts";
 import type { Catalog } from "./catalog.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
-import { listRuns } from "./listing.ts";
 import { newRun } from "./new-run.ts";
 import { type Result, refused } from "./problem.ts";
 import { readBody } from "./request-body.ts";
@@ -75,10 +74,10 @@ export function createOperations(options: OperationOptions): Operations {
       return { ok: true, value: response };
     },
 
-    list(parameters) {
+    async list(parameters) {
       const filter = listFilterOf(parameters);
       if (!filter.ok) return filter;
-      const page = listRuns(runs.all(), filter.value);
+      const page = await runs.list(filter.value);
       if (!page.ok) return page;
       const { nextCursor } = page.value;
       const value: ListResponse = {
@@ -148,9 +147,8 @@ async function earlierConversation(
   conversationId: string | undefined,
 ): Promise<readonly Utterance[] | null> {
   if (conversationId === undefined) return [];
-  const runsOfIt = [...runs.all()].filter((run) => run.conversationId === conversationId);
-  const latest = runsOfIt.sort((a, b) => b.order - a.order)[0];
-  return latest === undefined ? null : ((await runs.read(latest.id))?.said ?? null);
+  const latest = runs.latestOf(conversationId);
+  return latest === null ? null : ((await runs.read(latest))?.said ?? null);
 }
 
 function cancelAnswer(kind: Cancelling["kind"], runId: string): Result<string> {

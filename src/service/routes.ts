@@ -8,7 +8,7 @@ import { sessionPageHeaders } from "./session-page.ts";
 /** What the routes ask of the service; each answer is the body of a 200. */
 export interface Operations {
   create(request: Request): Promise<Result<unknown>>;
-  list(parameters: URLSearchParams): Result<unknown>;
+  list(parameters: URLSearchParams): Promise<Result<unknown>>;
   fetch(runId: string): Result<unknown>;
   conversation(runId: string): Promise<Result<unknown>>;
   followUp(runId: string, request: Request): Promise<Result<unknown>>;
@@ -66,7 +66,7 @@ export function createRoutes({ basePath, apiKey, operations, unavailable, log }:
 
   app.post("/agent/run", async (c) => answer(c, await operations.create(c.req.raw)));
   app.post("/agent/runs", async (c) => answer(c, await operations.create(c.req.raw)));
-  app.get("/agent/runs", (c) => answer(c, operations.list(new URL(c.req.url).searchParams)));
+  app.get("/agent/runs", async (c) => answer(c, await operations.list(new URL(c.req.url).searchParams)));
   app.get("/agent/runs/:id", (c) => answer(c, operations.fetch(c.req.param("id"))));
   app.get("/agent/runs/:id/conversation", async (c) =>
     answer(c, await operations.conversation(c.req.param("id"))),

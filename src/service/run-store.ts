@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { Low } from "lowdb";
 import PQueue from "p-queue";
 import { BrokenDocument, durableFile, unfinishedEnding } from "./durable-file.ts";
+import type { ListFilter } from "./list-query.ts";
+import { listRuns, type Page } from "./listing.ts";
 import type { ServiceLog } from "./log.ts";
+import type { Result } from "./problem.ts";
 import { parseRunDocument, type Run, type RunDocument } from "./run-document.ts";
 
 /** The runs on disk, one document each, and in memory what listing needs of them. */
@@ -24,9 +27,25 @@ export interface RunStore {
   /** The whole document; null if there is no such run. Rejects if it can't be read. */
   read(id: string): Promise<RunDocument | null>;
   get(id: string): Run | null;
-  all(): Iterable<Run>;
+  /** One page of the runs that match. */
+  list(filter: ListFilter): Promise<Result<Page>>;
+  /** The runs that are queued or worked on, in the order of the queue. */
+  unfinished(): readonly Unfinished[];
+  /** How many those are. */
+  unfinishedCount(): number;
+  /** The first in the queue that is not one of these; null if there is none. */
+  nextQueued(except: ReadonlySet<string>): string | null;
+  /** The run that went on with the conversation last; null if there is no such conversation. */
+  latestOf(conversationId: string): string | null;
+  /** The highest place that any run has in the order of creation or in the queue; 0 if there is none. */
+  highestPlace(): number;
   /** Resolves when every change that was asked for is through. */
   quiet(): Promise<void>;
+}
+
+export interface Unfinished {
+  readonly id: string;
+  readonly state: Run["state"];
 }
 
 /** `now` in milliseconds since the epoch. */
@@ -107,12 +126,26 @@ export function createRunStore(folder: string, now: () => number, log: ServiceLo
     },
     read: async (id) => (runs.has(id) ? existing(id) : null),
     get: (id) => runs.get(id) ?? null,
-    all: () => runs.values(),
+    list: async (filter) => listRuns(runs.values(), filter),
+    unfinished: () => [...runs.values()].filter(isUnfinished).sort((a, b) => a.queued - b.queued),
+    unfinishedCount: () => [...runs.values()].filter(isUnfinished).length,
+    nextQueued(except) {
+      const queued = [...runs.values()].filter(({ id, state }) => state === "QUEUED" && !except.has(id));
+      return queued.sort((a, b) => a.queued - b.queued)[0]?.id ?? null;
+    },
+    latestOf(conversationId) {
+      const of = [...runs.values()].filter((run) => run.conversationId === conversationId);
+      return of.sort((a, b) => b.order - a.order)[0]?.id ?? null;
+    },
+    highestPlace: () => [...runs.values()].reduce((most, run) => Math.max(most, run.order, run.queued), 0),
     async quiet() {
       while (lines.size > 0) await Promise.all(lines.values());
     },
   };
 }
+
+const isUnfinished = ({ state }: Run): boolean => working.has(state);
+const working: ReadonlySet<string> = new Set(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"]);
 
 const parse =
   (id: string) =>

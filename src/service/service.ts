@@ -117,7 +117,7 @@ export function createService(options: ServiceOptions): Service {
       try {
         await started.endLeftovers();
         await runs.load();
-        for (const { order, queued } of runs.all()) places = Math.max(places, order, queued);
+        places = runs.highestPlace();
         await executor.recover();
       } catch (error) {
         await release();
@@ -133,12 +133,6 @@ export function createService(options: ServiceOptions): Service {
       await unlock?.();
       unlock = null;
     },
-    unfinished() {
-      let count = 0;
-      for (const { state } of runs.all()) if (working.has(state)) count++;
-      return count;
-    },
+    unfinished: () => runs.unfinishedCount(),
   };
 }
-
-const working: ReadonlySet<string> = new Set(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"]);
