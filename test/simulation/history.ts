@@ -28,7 +28,12 @@ const mostHappenings = 60_000;
 
 export async function tell(
   seed: number,
-  options: { readonly plant?: Plant; readonly recording?: boolean } = {},
+  options: {
+    readonly plant?: Plant;
+    readonly recording?: boolean;
+    /** With outages that last for an hour or so. */
+    readonly hours?: boolean;
+  } = {},
 ): Promise<History> {
   const world = new World(seed, options);
   const { machine } = world;

@@ -13,7 +13,7 @@ const mostTries = 23;
 /** The poller's, which wait a minute at the most. */
 const mostSweeps = 120;
 /** More than without an outage. */
-const mostInASecond = 30;
+const mostInASecond = 60;
 const storedUpMs = 8 * 60_000;
 /** One request more, as where a list has another page; far less than any try that fails. */
 const directLateMs = 400;
@@ -37,7 +37,7 @@ function unacknowledged({ deeds }: Hour, calmHour: Hour): readonly string[] {
   const calmly = new Map(calmHour.deeds.map(({ event, acked }) => [event.id, acked]));
   const late = deeds.filter(({ event, acked, ackedAt, triedAt }) => {
     // A comment that overtakes the first command in its place concerns nobody, outage or not.
-    if (acked !== "saved" && acked !== calmly.get(event.id)) return true;
+    if (acked !== "saved") return acked !== calmly.get(event.id);
     return ackedAt === null || triedAt === null || ackedAt - triedAt > ackWithinMs;
   });
   return late.map(({ event, acked }) => `${event.id} was not taken in at once: ${acked}`);

@@ -2,7 +2,7 @@
 import { createRandom, type Random } from "./random.ts";
 import type { Script } from "./script.ts";
 import { VirtualTime } from "./virtual-time.ts";
-import { drawWeather, type Fate, type System, type Weather } from "./weather.ts";
+import type { Fate, System, Weather } from "./weather.ts";
 
 /** One process's life. What it began and hasn't ended when it dies, ends by chance, unheard. */
 export interface Life {
@@ -55,10 +55,10 @@ export class Machine {
   #steps = 0;
   #lives = 0;
 
-  constructor(seed: number, recording: boolean, script: Script | null = null) {
+  constructor(seed: number, recording: boolean, script: Script | null, weather: Weather) {
     this.seed = seed;
     this.#script = script;
-    this.weather = script?.weather ?? drawWeather(seed);
+    this.weather = weather;
     this.network = script?.evenly ?? createRandom(seed, "network");
     this.chance = script?.evenly ?? createRandom(seed, "machine");
     this.lines = recording ? [] : null;

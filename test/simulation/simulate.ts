@@ -1,4 +1,4 @@
-/** Tells histories, one seed after the other: `npm run simulate -- --seeds 10000 [--from N] [--seed X]`. */
+/** Tells histories, one seed after the other: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours]`. */
 import { parseArgs } from "node:util";
 import { type History, tell } from "./history.ts";
 
@@ -7,6 +7,8 @@ const { values } = parseArgs({
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
+    /** With outages that last for an hour or so: other histories than the same seeds tell without. */
+    hours: { type: "boolean", default: false },
     /** Go on after a failure, and count. */
     all: { type: "boolean", default: false },
   },
@@ -15,7 +17,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const atOnce = 16;
 
 async function replay(seed: number): Promise<History> {
-  const history = await tell(seed, { recording: true });
+  const history = await tell(seed, { recording: true, hours: values.hours });
   for (const line of history.lines) say(line);
   for (const { invariant, what } of history.violations) say(`BROKEN: ${invariant}: ${what}`);
   return history;
@@ -32,7 +34,7 @@ async function main(): Promise<number> {
   let happened = 0;
   for (let seed = from; seed < to && (values.all || failed.length === 0); seed += atOnce) {
     const seeds = Array.from({ length: Math.min(atOnce, to - seed) }, (_, index) => seed + index);
-    const histories = await Promise.all(seeds.map((each) => tell(each)));
+    const histories = await Promise.all(seeds.map((each) => tell(each, { hours: values.hours })));
     told += histories.length;
     for (const history of histories) {
       happened += history.happened;

@@ -3,10 +3,12 @@ import type { Rules } from "../../src/core/policy.ts";
 import { type BotProcess, createProcess, type Plant } from "./bot-process.ts";
 import { ChatPlatform } from "./chat.ts";
 import { Disk } from "./disk.ts";
+import { withHours } from "./hours.ts";
 import { Machine } from "./machine.ts";
 import { createRandom } from "./random.ts";
 import { RunsService } from "./runs-service.ts";
 import type { Script } from "./script.ts";
+import { drawWeather } from "./weather.ts";
 
 export const channel = "slack:T1:C1";
 /** The bot is no member of this one. */
@@ -31,9 +33,12 @@ export class World {
       plant = {},
       recording = false,
       script = null,
-    }: { plant?: Plant; recording?: boolean; script?: Script | null } = {},
+      hours = false,
+    }: { plant?: Plant; recording?: boolean; script?: Script | null; hours?: boolean } = {},
   ) {
-    this.machine = new Machine(seed, recording, script);
+    const drawn = drawWeather(seed);
+    const weather = script?.weather ?? (hours ? withHours(seed, drawn) : drawn);
+    this.machine = new Machine(seed, recording, script, weather);
     this.disk = new Disk(this.machine);
     this.service = new RunsService(this.machine);
     this.slack = new ChatPlatform(this.machine, "slack");

@@ -1,0 +1,40 @@
+/** A seed's weather made much worse: outages that last for an hour or so, of every kind. */
+import { createRandom } from "./random.ts";
+import type { Fate, Weather } from "./weather.ts";
+
+const minute = 60_000;
+const fates = [
+  "unreached",
+  "lost-before",
+  "lost-after",
+  "hung-before",
+  "hung-after",
+  "limited",
+  "failed",
+  "nonsense",
+  "garbled",
+  "timed-out",
+  "slow",
+] as const satisfies readonly Fate[];
+
+/** Drawn from a stream of its own, so that the seed's other histories stay as they are. */
+export function withHours(seed: number, weather: Weather): Weather {
+  const random = createRandom(seed, "hours");
+  const actsMs = random.between(30, 90) * minute;
+  return {
+    ...weather,
+    // Not even what is plain to see can be seen in an outage.
+    calm: false,
+    actsMs,
+    acts: random.whole(12, 40),
+    outages: Array.from({ length: random.whole(1, 3) }, () => {
+      const fromMs = random.between(0, actsMs * 0.8);
+      return {
+        system: random.pick(["agent-runs", "slack", "github"] as const),
+        fromMs,
+        toMs: fromMs + random.between(15, 75) * minute,
+        fate: random.pick(fates),
+      };
+    }),
+  };
+}
