@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { knownStates } from "../agent-runs/schema.ts";
+import type { QueryParameter } from "./endpoint.ts";
 import { type Result, refused } from "./problem.ts";
 import { faults } from "./request-body.ts";
 
@@ -25,6 +26,39 @@ const query = z.object({
   metadata: z.array(z.tuple([z.string(), z.string()])).max(5, "at most 5 pairs"),
   q: z.string().optional(),
 });
+
+const rfc3339 = z.iso.datetime({ offset: true });
+const { sort_by, sort_order } = query.shape;
+
+/** How each parameter is to be written. */
+export const listParameters: Readonly<Record<string, QueryParameter>> = {
+  limit: { schema: z.int().min(1).max(500).default(20), description: "How many runs a page has." },
+  cursor: { schema: z.string(), description: "`next_cursor` of the page before, with the same sorting." },
+  sort_by: {
+    schema: sort_by,
+    description: "What the runs are sorted by; `agent` is the configuration's name.",
+  },
+  sort_order: { schema: sort_order, description: "Ascending or descending." },
+  state: { schema: z.array(z.enum(knownStates)), description: "One of these states; may be repeated." },
+  name: { schema: z.string(), description: "The configuration's name." },
+  config_name: { schema: z.string(), description: "The same as `name`." },
+  model_id: { schema: z.string(), description: "The configuration's model." },
+  environment_id: { schema: z.string(), description: "The configuration's environment." },
+  skill: { schema: z.string(), description: "The skill that the run was started from." },
+  skill_spec: { schema: z.string(), description: "The same as `skill`." },
+  creator: { schema: z.string(), description: "The creator's uid." },
+  source: { schema: z.string(), description: "What the run was started from: always `API` here." },
+  created_after: { schema: rfc3339, description: "Created later than this." },
+  created_before: { schema: rfc3339, description: "Created earlier than this." },
+  updated_after: { schema: rfc3339, description: "Changed later than this." },
+  metadata: {
+    schema: z.record(z.string(), z.string()),
+    description: "Has these pairs, at most 5: `metadata[key]=value`.",
+    style: "deepObject",
+  },
+  q: { schema: z.string(), description: "Stands in the title, the prompt or the skill, whatever the case." },
+};
+
 /** Times in milliseconds since the epoch; empty `state` and `metadata` filter nothing. */
 export type ListFilter = z.infer<typeof query>;
 

@@ -9,12 +9,12 @@ import {
 } from "../agent-runs/schema.ts";
 import { answerOf } from "./agent.ts";
 import type { Catalog } from "./catalog.ts";
+import type { Operations } from "./endpoint.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
 import { newRun } from "./new-run.ts";
 import { type Result, refused } from "./problem.ts";
 import { readBody } from "./request-body.ts";
-import type { Operations } from "./routes.ts";
 import type { Run, Utterance } from "./run-document.ts";
 import { type Cancelling, followedUp } from "./run-life.ts";
 import type { RunStore } from "./run-store.ts";

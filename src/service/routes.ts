@@ -1,25 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { type Context, Hono } from "hono";
-import { isAuthorized, sameSecret } from "./bearer.ts";
+import { isAuthorized } from "./bearer.ts";
+import type { Endpoint, Operations, Outcome } from "./endpoint.ts";
 import type { ServiceLog } from "./log.ts";
-import { problemResponse, type Refusal, type Result } from "./problem.ts";
-import { sessionPageHeaders } from "./session-page.ts";
-
-/** What the routes ask of the service; each answer is the body of a 200. */
-export interface Operations {
-  create(request: Request): Promise<Result<unknown>>;
-  list(parameters: URLSearchParams): Promise<Result<unknown>>;
-  fetch(runId: string): Result<unknown>;
-  conversation(runId: string): Promise<Result<unknown>>;
-  followUp(runId: string, request: Request): Promise<Result<unknown>>;
-  cancel(runId: string): Promise<Result<unknown>>;
-  /** The run's page; null if there is no such run, or `opens` says no to its session key. */
-  sessionPage(runId: string, opens: (sessionKey: string) => boolean): Promise<string | null>;
-}
+import { problemResponse, type Refusal } from "./problem.ts";
 
 export interface RouteOptions {
   readonly basePath: string;
   readonly apiKey: string;
+  readonly endpoints: readonly Endpoint[];
   readonly operations: Operations;
   /** Why nothing can be answered now; null when everything can. */
   readonly unavailable: () => string | null;
@@ -31,13 +20,26 @@ interface Env {
 }
 
 /** The API's paths, methods, authentication and problem documents. */
-export function createRoutes({ basePath, apiKey, operations, unavailable, log }: RouteOptions): Hono<Env> {
+export function createRoutes(options: RouteOptions): Hono<Env> {
+  const { basePath, apiKey, endpoints, operations, unavailable, log } = options;
   const app = new Hono<Env>().basePath(basePath);
 
   const refuse = (c: Context<Env>, refusal: Refusal): Response =>
     problemResponse(refusal, c.req.path, c.get("traceId"));
-  const answer = (c: Context<Env>, result: Result<unknown>): Response =>
-    result.ok ? Response.json(result.value, { headers: noStore }) : refuse(c, result.refusal);
+  const answer = (c: Context<Env>, outcome: Outcome): Response => {
+    if (outcome instanceof Response) return outcome;
+    return outcome.ok ? Response.json(outcome.value, { headers: noStore }) : refuse(c, outcome.refusal);
+  };
+  const serve = ({ method, path, handle }: Endpoint): void => {
+    app.on(method, pattern(path), async (c) => {
+      const asked = {
+        request: c.req.raw,
+        parameter: (name: string) => c.req.param(name) ?? "",
+        query: new URL(c.req.url).searchParams,
+      };
+      return answer(c, await handle(operations, asked));
+    });
+  };
 
   app.use(async (c, next) => {
     c.set("traceId", randomBytes(16).toString("hex"));
@@ -47,13 +49,7 @@ export function createRoutes({ basePath, apiKey, operations, unavailable, log }:
     log.debug("answered", { method: c.req.method, path: c.req.path, status: c.res.status });
   });
 
-  // Before the key is asked for: people open it from a chat, with the key of the one run in its address.
-  app.get("/sessions/:id", async (c) => {
-    const key = c.req.query("key") ?? "";
-    const page = await operations.sessionPage(c.req.param("id"), (sessionKey) => sameSecret(key, sessionKey));
-    if (page === null) return refuse(c, { code: "resource_not_found", detail: "There is no such session." });
-    return new Response(page, { headers: sessionPageHeaders });
-  });
+  for (const endpoint of endpoints) if (endpoint.open) serve(endpoint);
 
   app.use(async (c, next) => {
     if (isAuthorized(c.req.header("authorization"), apiKey)) return next();
@@ -64,20 +60,14 @@ export function createRoutes({ basePath, apiKey, operations, unavailable, log }:
     });
   });
 
-  app.post("/agent/run", async (c) => answer(c, await operations.create(c.req.raw)));
-  app.post("/agent/runs", async (c) => answer(c, await operations.create(c.req.raw)));
-  app.get("/agent/runs", async (c) => answer(c, await operations.list(new URL(c.req.url).searchParams)));
-  app.get("/agent/runs/:id", (c) => answer(c, operations.fetch(c.req.param("id"))));
-  app.get("/agent/runs/:id/conversation", async (c) =>
-    answer(c, await operations.conversation(c.req.param("id"))),
-  );
-  app.post("/agent/runs/:id/followups", async (c) =>
-    answer(c, await operations.followUp(c.req.param("id"), c.req.raw)),
-  );
-  app.post("/agent/runs/:id/cancel", async (c) => answer(c, await operations.cancel(c.req.param("id"))));
+  for (const endpoint of endpoints) if (!endpoint.open) serve(endpoint);
 
-  for (const [path, allow] of Object.entries(methods)) {
-    app.all(path, (c) =>
+  for (const [path, methods] of Map.groupBy(endpoints, (each) => each.path)) {
+    const allow = methods
+      .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+      .sort()
+      .join(", ");
+    app.all(pattern(path), (c) =>
       refuse(c, {
         code: "operation_not_supported",
         detail: `${c.req.method} is not a method of this path; it has ${allow}.`,
@@ -97,11 +87,5 @@ export function createRoutes({ basePath, apiKey, operations, unavailable, log }:
 
 const noStore = { "cache-control": "no-store" };
 
-const methods: Readonly<Record<string, string>> = {
-  "/agent/run": "POST",
-  "/agent/runs": "GET, HEAD, POST",
-  "/agent/runs/:id": "GET, HEAD",
-  "/agent/runs/:id/conversation": "GET, HEAD",
-  "/agent/runs/:id/followups": "POST",
-  "/agent/runs/:id/cancel": "POST",
-};
+/** `/runs/{runId}` as Hono writes it. */
+const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");

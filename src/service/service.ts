@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { type Catalog, emptyCatalog } from "./catalog.ts";
 import { createCommandAgent } from "./command-agent.ts";
 import { createDemonstrationAgent, defaultDemoStepMs } from "./demonstration-agent.ts";
+import { endpoints } from "./endpoints.ts";
 import { createExecutor } from "./executor.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ServiceLog } from "./log.ts";
@@ -105,6 +106,7 @@ export function createService(options: ServiceOptions): Service {
   const routes = createRoutes({
     basePath,
     apiKey,
+    endpoints,
     operations,
     unavailable: () => (phase === "started" ? null : "The service is starting or stopping."),
     log,
