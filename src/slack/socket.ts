@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ReceiverEvent } from "@slack/bolt";
-import { SocketModeClient } from "@slack/socket-mode";
 import { z } from "zod";
 import type { Log } from "../ports.ts";
 import { faultOf } from "./faults.ts";
+import { SocketClient } from "./socket-client.ts";
 import { clientOptions, vendorLog } from "./web-client.ts";
 
 export interface SocketOptions {
@@ -40,12 +40,15 @@ const envelope = z.object({
  * goes on for as long as it takes.
  */
 export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): Socket {
-  const client = new SocketModeClient({
-    appToken,
-    autoReconnectEnabled: false,
-    logger: vendorLog(log),
-    clientOptions: clientOptions({ apiUrl, log }),
-  });
+  const client = new SocketClient(
+    {
+      appToken,
+      autoReconnectEnabled: false,
+      logger: vendorLog(log),
+      clientOptions: clientOptions({ apiUrl, log }),
+    },
+    () => log.warn("Slack sent what is none of its messages; it is left out"),
+  );
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
 

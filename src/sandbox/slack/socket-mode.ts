@@ -23,6 +23,8 @@ export interface SocketMode {
   connections(): number;
   /** Asks the apps to connect anew, as Slack does every few hours. */
   refresh(): void;
+  /** Sends any text as one frame to every app, an envelope or not. */
+  say(frame: string): void;
   close(): void;
 }
 
@@ -85,6 +87,9 @@ export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions): 
       for (const socket of sockets) {
         socket.send(JSON.stringify({ type: "disconnect", reason: "refresh_requested", debug_info: {} }));
       }
+    },
+    say(frame) {
+      for (const socket of sockets) socket.send(frame);
     },
     close() {
       for (const socket of sockets) socket.terminate();

@@ -45,6 +45,8 @@ export interface SlackStandIn extends People {
   readonly connections: number;
   /** Has the connected apps connect anew. */
   refreshConnections(): void;
+  /** Sends any text as one frame to every connected app, an envelope or not. */
+  sayOnConnections(frame: string): void;
   /** Sends the app any body whatever, signed as told. */
   send(body: string, options?: { contentType?: string; signature?: Signature }): Promise<Response>;
   snapshot(): SlackSnapshot;
@@ -142,6 +144,7 @@ export function createSlackStandIn(options: SlackStandInOptions): SlackStandIn {
       return socketMode.connections();
     },
     refreshConnections: () => socketMode.refresh(),
+    sayOnConnections: (frame) => socketMode.say(frame),
     send(body, { contentType = "application/json", signature = "right" } = {}) {
       const { headers } = signedRequest({ signingSecret, now }, body, contentType, signature);
       return fetch(eventsUrl(), { method: "POST", headers, body });

@@ -1,0 +1,77 @@
+/** Whatever comes in over Socket Mode, envelope or not: the bot takes it or leaves it, and lives on. */
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createWorld, eventually, type World } from "../scenarios/world.ts";
+import { brokenBodies, deepJson, deranged } from "./deranged.ts";
+import { slackButton, slackCommand, slackMessage } from "./signed.ts";
+import { memoryOf, pidOfBot } from "./world-watch.ts";
+
+let world: World;
+let pid: number;
+beforeAll(async () => {
+  world = await createWorld({ socketMode: true });
+  await world.start();
+  pid = pidOfBot();
+});
+afterAll(() => world.close());
+
+/** Frames arrive in order, so that once a run asked for after them is at work, they were read. */
+async function livesOn(words: string): Promise<void> {
+  await world.slack.slash({ user: "alice", channel: "general", text: `run ${words}` });
+  await eventually(words, () => world.creates().some(({ body }) => body.includes(words)));
+  expect(world.creates().filter(({ body }) => body.includes(words)).length).toBe(1);
+  expect(pidOfBot()).toBe(pid);
+  expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
+}
+
+const envelope = (type: string, payload: unknown) => ({
+  envelope_id: randomUUID(),
+  type,
+  accepts_response_payload: false,
+  payload,
+});
+
+test("frames that are no envelope change nothing", async () => {
+  for (const body of brokenBodies) world.slack.sayOnConnections(body);
+  for (const type of ["events_api", "interactive", "slash_commands", "hello again", "", null]) {
+    for (const payload of [undefined, null, "text", 7, [], {}, { event: null }, { actions: [null] }]) {
+      world.slack.sayOnConnections(JSON.stringify({ ...envelope("", payload), type }));
+    }
+  }
+  world.slack.sayOnConnections(`{"type":"events_api","envelope_id":"deep","payload":${deepJson(10_000)}}`);
+  await livesOn("after the broken frames");
+});
+
+test.each([
+  ["events_api", () => slackMessage()],
+  ["interactive", () => slackButton()],
+  ["slash_commands", () => slackCommand("status")],
+])("payloads of almost the right shape in %s change nothing", async (type, base) => {
+  const known = world.creates().length;
+  const payloads = fc.constant(null).chain(() => deranged({ ...base() }));
+  for (const payload of fc.sample(payloads, { numRuns: 150, seed: 7 })) {
+    world.slack.sayOnConnections(JSON.stringify(envelope(type, payload)));
+  }
+  await livesOn(`after the odd ${type}`);
+  expect(world.creates().length).toBe(known + 1);
+});
+
+test("the same envelope a hundred times makes one run", async () => {
+  const said = slackCommand("run what is said a hundred times");
+  const command = { ...said, channel_id: world.channel("general").id };
+  for (let time = 0; time < 100; time += 1) {
+    world.slack.sayOnConnections(JSON.stringify(envelope("slash_commands", command)));
+  }
+  await eventually("the run", () => world.creates().some(({ body }) => body.includes("a hundred times")));
+  await livesOn("after the repeated envelope");
+  expect(world.creates().filter(({ body }) => body.includes("a hundred times")).length).toBe(1);
+});
+
+test("a hundred megabytes of messages leave memory bounded", async () => {
+  const before = memoryOf(pid);
+  const frame = JSON.stringify(envelope("events_api", slackMessage("x".repeat(1024 * 1024))));
+  for (let time = 0; time < 100; time += 1) world.slack.sayOnConnections(frame);
+  await livesOn("after the long messages");
+  expect(memoryOf(pid) - before).toBeLessThan(200);
+});
