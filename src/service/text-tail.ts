@@ -11,6 +11,8 @@ export interface TextTail {
 export function createTextTail(most: number): TextTail {
   let kept = "";
   let dropped = false;
+  /** Asked for often, such as by everybody who watches a run; null once more was added. */
+  let told: string | null = null;
   const cut = (): void => {
     if (kept.length <= most) return;
     kept = kept.slice(-most).toWellFormed();
@@ -19,13 +21,16 @@ export function createTextTail(most: number): TextTail {
   return {
     add(text) {
       kept += text;
+      told = null;
       // Not at every piece: cutting copies.
       if (kept.length > 2 * most) cut();
     },
     text() {
+      if (told !== null) return told;
       cut();
       const plain = stripVTControlCharacters(kept);
-      return dropped ? `[The beginning was left out.]\n${plain}` : plain;
+      told = dropped ? `[The beginning was left out.]\n${plain}` : plain;
+      return told;
     },
   };
 }
