@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { Effect } from "../../src/core/effect.ts";
 import type { Plant } from "./bot-process.ts";
+import { tell } from "./history.ts";
 import { type Hour, type Outage, sicknesses, systems, tellHour } from "./hour.ts";
 import { isElsewhere, judgeHour } from "./judge-hour.ts";
 
@@ -30,6 +31,19 @@ test.each(outages)(
     }
   },
 );
+
+test("the promises hold in drawn histories with outages of every kind that last for an hour or so", async () => {
+  const from = 1_000_000 + Math.floor(Math.random() * 1_000_000_000);
+  const seeds = [...Array(40).keys()].flatMap((index) => [index + 1, from + index]);
+  const failed: string[] = [];
+  for (const seed of seeds) {
+    const { violations } = await tell(seed, { hours: true });
+    for (const { invariant, what } of violations) {
+      failed.push(`npm run simulate -- --hours --seed ${seed}   # ${invariant}: ${what}`);
+    }
+  }
+  expect(failed).toEqual([]);
+});
 
 /** A bot whose waits between two tries are others. */
 const waiting = (other: (nowMs: number, untilMs: number) => number): Plant => ({

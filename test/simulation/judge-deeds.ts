@@ -96,7 +96,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
         wrong("no silence", `${event.id} did not reach the agent, and nobody was told`);
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
-      if (intent === "say" && !wasAskedFor(outside, deed)) return;
+      if (intent === "say" && (!wasAskedFor(outside, deed) || wasMuted(outside, deed))) return;
       return wrong("no silence", `${event.id} was taken in, and nothing came of it`);
     }
     case "nothing":
@@ -121,6 +121,17 @@ const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boole
     if (other.verb === "attach") return cards.some(({ at }) => at < triedAt);
     return other.intent === "dispatch" && cards.length > 0 && other.ackedAt < ackedAt;
   });
+
+/** The place was muted before, perhaps while both still waited for the platform to tell who may do what. */
+const wasMuted = ({ deeds, seen }: Outside, { event }: Deed): boolean =>
+  deeds.some(
+    ({ verb, permitted, event: other }) =>
+      verb === "mute" &&
+      permitted &&
+      seen.has(other.id) &&
+      other.place === event.place &&
+      other.at < event.at,
+  );
 
 /** That there is no run to pass anything on to is said once in a place. */
 const saidOnce = ({ posted }: Outside, { event }: Deed): boolean =>
