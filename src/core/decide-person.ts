@@ -22,7 +22,7 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       return thread !== null && cameAnotherWay(thread, event) ? "not-ours" : "ours";
     case "button":
       // The card was posted, but where it stands is not written down yet.
-      return thread === null ? "again" : "ours";
+      return thread === null && event.old !== true ? "again" : "ours";
     case "reply": {
       if (/^\s*!aside\b/i.test(event.text)) return "not-ours";
       // A thread begun here now would take the place away from the one whose card stands above.
@@ -189,7 +189,12 @@ function followUp(draft: Draft, event: ReplyEvent, record: RunRecord): void {
 
 function applyButton(draft: Draft, event: ButtonEvent): void {
   const record = runOf(draft, event.dispatch);
-  if (record === undefined) return tell(draft, event, noteView("That card is out of date."));
+  if (record === undefined)
+    return tell(
+      draft,
+      event,
+      noteView("That card is out of date: nothing is remembered of its run any more."),
+    );
   switch (event.action) {
     case "cancel":
       return cancelRun(draft, event, record);

@@ -81,6 +81,8 @@ export interface ButtonEvent extends FromPerson {
   readonly action: "cancel" | "retry";
   /** Dispatch whose card carries the button. */
   readonly dispatch: string;
+  /** Its card is so old that a thread which isn't written down was removed, rather than on its way. */
+  readonly old?: true;
   readonly answerVia?: string;
 }
 

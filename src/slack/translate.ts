@@ -125,6 +125,7 @@ function fromButton(interaction: BlockActions, self: Self, now: number): ButtonE
     place: placeOf(self.teamId, channel, message?.thread_ts ?? container?.thread_ts ?? ts),
     action: pressed.action_id,
     dispatch: pressed.value,
+    ...(now - millisecondsOf(ts) < recentMs ? {} : { old: true }),
     ...(interaction.response_url ? { answerVia: interaction.response_url } : {}),
   };
 }

@@ -37,6 +37,17 @@ test("a mention under a card whose place is not written down yet comes again, an
   expect(it.give(reply("fix it", { mention: true }))).toBe("keep");
 });
 
+test("a button comes again while its card may be on its way into the store, and is out of date after that", () => {
+  const early = story();
+  expect(early.give(press("cancel", "d-1"))).toBe("again");
+  const late = story();
+  expect(late.give(press("cancel", "d-1", { old: true, answerVia: "https://slack.test/answer" }))).toBe(
+    "keep",
+  );
+  expect(words(late.one("tell").view)).toContain("out of date");
+  expect(late.thread().runs).toEqual([]);
+});
+
 test("a run of ours is not attached while its own thread may not have heard of it", () => {
   for (const own of [
     { metadata: { [dispatchKey]: "slack:interaction:other", [scopeKey]: channel } },

@@ -121,6 +121,12 @@ test("a button without a trigger id is known by message, person and time", () =>
   expect(translate(press({ trigger_id: undefined }), self, now)).toMatchObject({ id });
 });
 
+test("a button tells when its card is so old that a missing thread was removed", () => {
+  const oldTs = at(25 * 3_600_000);
+  expect(translate(press(), self, now)).not.toHaveProperty("old");
+  expect(translate(press({ message: { ts: oldTs } }), self, now)).toMatchObject({ old: true });
+});
+
 test("a button of another kind, or without a dispatch, tells nothing", () => {
   expect(translate(press({}, { action_id: "launch" }), self, now)).toBeNull();
   expect(translate(press({}, { value: "" }), self, now)).toBeNull();
