@@ -145,7 +145,11 @@ export async function tellHour(
     return downFromMs <= atMs && atMs < downToMs;
   });
   const { service: countCalls, platform: countEffects } = counts;
-  const counting = { ...plant, service: countCalls, platform: countEffects };
+  const counting: Plant = {
+    ...plant,
+    service: (service) => countCalls(plant.service?.(service) ?? service),
+    platform: (platform, life) => countEffects(plant.platform?.(platform, life) ?? platform, life),
+  };
   const world = new World(seed, { plant: counting, recording, script });
   const { machine, disk, service } = world;
   const { time } = machine;

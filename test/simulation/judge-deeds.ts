@@ -152,6 +152,20 @@ function checkRefused(outside: Outside, deed: Deed): void {
   outside.wrong("no silence", `${event.id} was refused, and its author was not told`);
 }
 
+/** What is marked as taken has reached the agent. */
+function checkMark(outside: Outside, deed: Deed): void {
+  const { event, intent, token } = deed;
+  if (intent !== "say" || token === null || !("message" in event)) return;
+  if (
+    !platformOf(outside, deed)
+      .reactions.get(event.message ?? "")
+      ?.has("taken")
+  )
+    return;
+  if (outside.world.service.heard.some((text) => text.includes(` ${token} `))) return;
+  outside.wrong("a follow-up that is marked has arrived", `${event.id} is marked, and reached nobody`);
+}
+
 /** Nobody hears the same thing twice. */
 function checkTold(outside: Outside, deed: Deed): void {
   const platform = platformOf(outside, deed);
@@ -168,6 +182,7 @@ function checkTold(outside: Outside, deed: Deed): void {
     if (times > 1 && !mayRepeat) outside.wrong("a message is posted once", `${effect}: ${times} times`);
   }
   const { event } = deed;
+  checkMark(outside, deed);
   const arrived = outside.followUps.some(({ effect }) => ofDeed(deed, effect));
   if (!arrived || !("message" in event) || event.message === undefined || platform.isShut(event.place ?? ""))
     return;

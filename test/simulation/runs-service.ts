@@ -11,6 +11,8 @@ export class RunsService {
   readonly runs = new Map<string, SimulatedRun>();
   /** Dispatches and follow-up texts that were refused for good. */
   readonly refused = new Set<string>();
+  /** Every follow-up text that was taken, whatever became of its run. */
+  readonly heard: string[] = [];
   readonly #machine: Machine;
   readonly #random: Random;
 
@@ -179,6 +181,7 @@ export class RunsService {
     const { state } = wordOn(run);
     this.#maybeRefuses(message);
     run.followUps.push(message);
+    this.heard.push(message);
     this.#machine.note("service", () => `${run.id} (${state}) gets ${JSON.stringify(message.slice(0, 60))}`);
     if (run.begun) run.conversation.push({ role: "user", text: message, at: this.#now() });
     if (!isEnded(state) && state !== "BLOCKED") return;
