@@ -14,16 +14,21 @@ export class Counts {
     this.#countsNow = countsNow;
   }
 
-  readonly service = (service: Service): Service => ({
-    ...service,
-    list: (query) => {
-      if (query.sort_by === "updated_at" && this.#countsNow()) this.sweeps += 1;
-      return service.list(query);
-    },
-    create: (request) => this.#count("agent-runs create", () => service.create(request)),
-    followUp: (runId, request) => this.#count("agent-runs follow-up", () => service.followUp(runId, request)),
-    cancel: (runId) => this.#count("agent-runs cancel", () => service.cancel(runId)),
-  });
+  /** A process begins with its service, and hears no more of what an earlier one had under way. */
+  readonly service = (service: Service): Service => {
+    this.#underWay.clear();
+    return {
+      ...service,
+      list: (query) => {
+        if (query.sort_by === "updated_at" && this.#countsNow()) this.sweeps += 1;
+        return service.list(query);
+      },
+      create: (request) => this.#count("agent-runs create", () => service.create(request)),
+      followUp: (runId, request) =>
+        this.#count("agent-runs follow-up", () => service.followUp(runId, request)),
+      cancel: (runId) => this.#count("agent-runs cancel", () => service.cancel(runId)),
+    };
+  };
 
   readonly platform: NonNullable<Plant["platform"]> = (platform) => ({
     ...platform,

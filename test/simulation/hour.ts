@@ -123,7 +123,16 @@ const isGarbled = (outage: Outage | null): boolean =>
 export async function tellHour(
   seed: number,
   outage: Outage | null,
-  { plant = {}, recording = false }: { readonly plant?: Plant; readonly recording?: boolean } = {},
+  {
+    plant = {},
+    recording = false,
+    killed = false,
+  }: {
+    readonly plant?: Plant;
+    readonly recording?: boolean;
+    /** In the middle of the hour, just after the rush. */
+    readonly killed?: boolean;
+  } = {},
 ): Promise<Hour> {
   const requests: { system: System; atMs: number }[] = [];
   const script: Script = {
@@ -166,6 +175,8 @@ export async function tellHour(
     if (machine.sinceStart() < downToMs - minute) time.after(minute / 2, listen);
   };
   time.after(downFromMs, listen);
+
+  if (killed) time.after(downFromMs + 31 * minute, () => world.crash("is killed"));
 
   world.start();
   await passUntil(downToMs - 1);

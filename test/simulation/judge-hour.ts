@@ -1,6 +1,7 @@
 /** What an hour's outage must be like, besides what every history must. */
 import { toApi } from "../../src/core/effect.ts";
 import { defaultLimits } from "../../src/engine/limits.ts";
+import type { Deed } from "./deliveries.ts";
 import { type Hour, type Outage, systems } from "./hour.ts";
 import { downFromMs, downToMs } from "./hour-people.ts";
 import type { Milestone } from "./milestones.ts";
@@ -34,13 +35,18 @@ export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly 
 }
 
 function unacknowledged({ deeds }: Hour, calmHour: Hour): readonly string[] {
-  const calmly = new Map(calmHour.deeds.map(({ event, acked }) => [event.id, acked]));
-  const late = deeds.filter(({ event, acked, ackedAt, triedAt }) => {
-    // A comment that overtakes the first command in its place concerns nobody, outage or not.
-    if (acked !== "saved") return acked !== calmly.get(event.id);
-    return ackedAt === null || triedAt === null || ackedAt - triedAt > ackWithinMs;
+  // A comment that overtakes the first command in its place concerns nobody, outage or not.
+  const calmly = new Map(calmHour.deeds.map((deed) => [deed.event.id, howTaken(deed)]));
+  const other = deeds.filter((deed) => {
+    const how = howTaken(deed);
+    return how !== "saved at once" && how !== calmly.get(deed.event.id);
   });
-  return late.map(({ event, acked }) => `${event.id} was not taken in at once: ${acked}`);
+  return other.map((deed) => `${deed.event.id} was not taken in at once: ${howTaken(deed)}`);
+}
+
+function howTaken({ acked, ackedAt, triedAt }: Deed): string {
+  if (acked !== "saved" || ackedAt === null || triedAt === null) return String(acked);
+  return ackedAt - triedAt > ackWithinMs ? "saved late" : "saved at once";
 }
 
 function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): readonly string[] {
