@@ -13,13 +13,15 @@ export const abortedError = (signal: AbortSignal, sent: boolean): RequestAborted
 
 /** Resolves after `ms`; rejects if the signal is aborted before. */
 export function pause(ms: number, signal: AbortSignal | undefined, sent: boolean): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const giveUp = () => signal !== undefined && reject(abortedError(signal, sent));
-  const timer = setTimeout(resolve, ms);
-  signal?.addEventListener("abort", giveUp, { once: true });
-  if (signal?.aborted) giveUp();
-  return promise.finally(() => {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", giveUp);
+  return new Promise((resolve, reject) => {
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
+      settle();
+    };
+    const timer = setTimeout(() => end(resolve), ms);
+    const giveUp = () => end(() => signal !== undefined && reject(abortedError(signal, sent)));
+    signal?.addEventListener("abort", giveUp, { once: true });
+    if (signal?.aborted) giveUp();
   });
 }

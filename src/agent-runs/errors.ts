@@ -14,7 +14,11 @@ export interface ErrorFacts {
   readonly code?: string | undefined;
   /** Where a person can put it right. */
   readonly authUrl?: string | undefined;
+  /** Whose account is to be connected at `authUrl`. */
+  readonly provider?: string | undefined;
+  /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;
+  /** What the service's people can find the request by. */
   readonly traceId?: string | undefined;
 }
 
@@ -27,6 +31,7 @@ export class AgentRunsError extends Error implements ErrorFacts {
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly authUrl: string | undefined;
+  readonly provider: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly traceId: string | undefined;
 
@@ -38,6 +43,7 @@ export class AgentRunsError extends Error implements ErrorFacts {
     this.status = facts.status;
     this.code = facts.code;
     this.authUrl = facts.authUrl;
+    this.provider = facts.provider;
     this.retryAfterMs = facts.retryAfterMs;
     this.traceId = facts.traceId;
   }
@@ -103,17 +109,59 @@ export class RequestAbortedError extends AgentRunsError {
   override readonly name = "RequestAbortedError";
 }
 
+/**
+ * A request that must not be made twice (create, follow-up, dispatch) broke off, timed out, was given up or
+ * failed at the server's side (5xx) after it was sent: nobody can tell from here whether it was done. `cause`
+ * is the error that says how, and its facts are repeated here. Look before you repeat it.
+ */
+export class AmbiguousOutcomeError extends AgentRunsError {
+  override readonly name = "AmbiguousOutcomeError";
+  override readonly cause: AgentRunsError;
+
+  constructor(cause: AgentRunsError) {
+    super({ ...factsOf(cause), certainty: "unknown" }, { cause });
+    this.message = `${cause.detail} Whether the request was carried out is unknown; look before you repeat it.`;
+    this.cause = cause;
+  }
+}
+
+/** Names fields of a body, outermost first and joined by dots, as in `runs.3.state`. */
+export interface FieldFacts extends ErrorFacts {
+  /** At least one; `the body` is the whole of it. */
+  readonly fields: readonly string[];
+}
+
 /** A 2xx answer whose body is not JSON or breaks the schema; a write has then happened, unreadably. */
 export class ResponseSchemaError extends AgentRunsError {
   override readonly name = "ResponseSchemaError";
+  /** Fields of the answer that are missing or of another shape. */
+  readonly fields: readonly string[];
+
+  constructor(facts: FieldFacts, options?: ErrorOptions) {
+    super(facts, options);
+    this.fields = facts.fields;
+  }
 }
 
 /** The arguments break the API's contract; nothing was sent. */
 export class InvalidRequestError extends AgentRunsError {
   override readonly name = "InvalidRequestError";
+  /** Fields of the request that are missing or of another shape; empty where it is something else. */
+  readonly fields: readonly string[];
+
+  constructor(detail: string, fields: readonly string[] = [], options?: ErrorOptions) {
+    super({ certainty: "not-sent", retryable: false, detail }, options);
+    this.fields = fields;
+  }
 }
 
 /** Several factories have the name that was asked for; nothing was dispatched. */
 export class AmbiguousFactoryError extends AgentRunsError {
   override readonly name = "AmbiguousFactoryError";
+}
+
+/** The error's facts alone. */
+function factsOf(error: AgentRunsError): ErrorFacts {
+  const { certainty, retryable, detail, status, code, authUrl, provider, retryAfterMs, traceId } = error;
+  return { certainty, retryable, detail, status, code, authUrl, provider, retryAfterMs, traceId };
 }

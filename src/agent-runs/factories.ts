@@ -1,8 +1,11 @@
+import { checkRequest } from "./check-request.ts";
 import { AmbiguousFactoryError, StatusError } from "./errors.ts";
 import { pages } from "./pages.ts";
-import { readAnswer } from "./read-answer.ts";
-import type { CallOptions } from "./requests.ts";
-import { type Factory, factory, factoryList } from "./schema.ts";
+import { encodeQuery } from "./query.ts";
+import { asJson } from "./read-answer.ts";
+import type { Reply } from "./reply.ts";
+import type { CallOptions, NewFactoryRun } from "./requests.ts";
+import * as schema from "./schema.ts";
 import { isSegment, type Send } from "./transport.ts";
 
 /** How a service says that something is no uid of a factory, or that it has no factories at all. */
@@ -19,49 +22,80 @@ async function orNone<T>(asked: Promise<T>): Promise<T | null> {
   }
 }
 
-const byUid = async (send: Send, uid: string, options?: CallOptions): Promise<string> =>
-  readAnswer(await send({ method: "get", path: ["factory", uid], repeat: "read" }, options), factory, "read")
-    .uid;
+/** The calls of the separate factory API. */
+export function createFactoryCalls(send: Send) {
+  const one = asJson(schema.factory);
+  const page = asJson(schema.factoryList);
+  const dispatched = asJson(schema.factoryRunResponse);
 
-/** The service's search finds parts of names too; the caller picks. */
-async function search(send: Send, wanted: string, options?: CallOptions): Promise<Factory[]> {
-  const found: Factory[] = [];
-  const load = async (cursor: string | undefined) => {
-    const query = new URLSearchParams({ search: wanted, ...(cursor !== undefined && { cursor }) }).toString();
-    return readAnswer(
-      await send({ method: "get", path: ["factory"], query, repeat: "read" }, options),
-      factoryList,
-      "read",
+  const factory = async (uid: string, options?: CallOptions): Promise<Reply<schema.Factory>> =>
+    send({ method: "GET", path: ["factory", uid], repeat: "read" }, one, options);
+
+  async function factories(
+    query: schema.FactoryQuery = {},
+    options?: CallOptions,
+  ): Promise<Reply<schema.FactoryList>> {
+    checkRequest(schema.factoryQuery, query, "The query is not one");
+    return send(
+      { method: "GET", path: ["factory"], query: encodeQuery(query), repeat: "read" },
+      page,
+      options,
     );
-  };
-  for await (const page of pages(load)) found.push(...page.factories);
-  return found;
-}
-
-/**
- * The uid of the factory that has this uid, this alias or this name (an alias goes before a name, and case
- * does not matter); null if there is none. Throws `AmbiguousFactoryError` if several have it.
- */
-export async function findFactory(
-  send: Send,
-  nameOrUid: string,
-  options?: CallOptions,
-): Promise<string | null> {
-  const wanted = nameOrUid.trim();
-  if (wanted === "") return null;
-  if (isSegment(wanted)) {
-    const uid = await orNone(byUid(send, wanted, options));
-    if (uid !== null) return uid;
   }
-  const found = (await orNone(search(send, wanted, options))) ?? [];
-  const same = (text: string | null | undefined) => text?.toLowerCase() === wanted.toLowerCase();
-  const byAlias = found.filter((each) => same(each.alias) || each.aliases?.some(same));
-  const matches = byAlias.length > 0 ? byAlias : found.filter((each) => same(each.name));
-  const [uid, ...others] = new Set(matches.map((each) => each.uid));
-  if (others.length === 0) return uid ?? null;
-  throw new AmbiguousFactoryError({
-    certainty: "not-sent",
-    retryable: false,
-    detail: `Several factories are called "${wanted}"; name one by its uid.`,
-  });
+
+  async function* allFactories(
+    query: schema.FactoryQuery = {},
+    options?: CallOptions,
+  ): AsyncGenerator<schema.Factory, void, undefined> {
+    const load = async (cursor: string | undefined) =>
+      (await factories(cursor === undefined ? query : { ...query, cursor }, options)).data;
+    for await (const { factories: found } of pages(load)) yield* found;
+  }
+
+  async function everyFactory(search: string, options?: CallOptions): Promise<schema.Factory[]> {
+    const found: schema.Factory[] = [];
+    for await (const each of allFactories({ search }, options)) found.push(each);
+    return found;
+  }
+
+  /**
+   * The uid of the factory that has this uid, this alias or this name (an alias goes before a name, and case
+   * does not matter); null if there is none. Throws `AmbiguousFactoryError` if several have it.
+   */
+  async function findFactory(nameOrUid: string, options?: CallOptions): Promise<string | null> {
+    const wanted = nameOrUid.trim();
+    if (wanted === "") return null;
+    if (isSegment(wanted)) {
+      const byUid = await orNone(factory(wanted, options));
+      if (byUid !== null) return byUid.data.uid;
+    }
+    // The service's search finds parts of names too.
+    const found = (await orNone(everyFactory(wanted, options))) ?? [];
+    const same = (text: string | null | undefined) => text?.toLowerCase() === wanted.toLowerCase();
+    const byAlias = found.filter((each) => same(each.alias) || each.aliases?.some(same));
+    const matches = byAlias.length > 0 ? byAlias : found.filter((each) => same(each.name));
+    const [uid, ...others] = new Set(matches.map((each) => each.uid));
+    if (others.length === 0) return uid ?? null;
+    throw new AmbiguousFactoryError({
+      certainty: "not-sent",
+      retryable: false,
+      detail: `Several factories are called "${wanted}"; name one by its uid.`,
+    });
+  }
+
+  async function dispatchToFactory(
+    uid: string,
+    run: NewFactoryRun,
+    options?: CallOptions,
+  ): Promise<Reply<schema.FactoryRunResponse>> {
+    const json = typeof run === "string" ? { prompt: run } : run;
+    checkRequest(schema.factoryRunRequest, json, "A factory needs a prompt");
+    return send(
+      { method: "POST", path: ["factory", uid, "runs"], json, repeat: "once" },
+      dispatched,
+      options,
+    );
+  }
+
+  return { factory, factories, allFactories, findFactory, dispatchToFactory };
 }

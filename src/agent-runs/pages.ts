@@ -25,7 +25,8 @@ export async function* pages<P extends Page>(
       throw new ResponseSchemaError({
         certainty: "refused",
         retryable: true,
-        detail: "The Agent Runs API promised a further page without a way to it.",
+        detail: "The Agent Runs API promised a further page without a way to it: page_info.next_cursor.",
+        fields: ["page_info.next_cursor"],
       });
     }
     visited.add(next);

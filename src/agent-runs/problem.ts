@@ -9,6 +9,7 @@ const document = z.looseObject({
   detail: words,
   message: words,
   trace_id: words,
+  provider: words,
   // People are shown it as a link.
   auth_url: z
     .url({ protocol: /^https?$/ })
@@ -23,6 +24,7 @@ export interface Problem {
   readonly retryable?: boolean | undefined;
   readonly traceId?: string | undefined;
   readonly authUrl?: string | undefined;
+  readonly provider?: string | undefined;
 }
 
 const codeShape = /^[a-z][a-z0-9_.-]{0,63}$/i;
@@ -46,12 +48,13 @@ function parse(body: string): unknown {
 export function readProblem(body: string): Problem {
   const read = document.safeParse(parse(body));
   if (!read.success) return {};
-  const { type, title, error, detail, message, trace_id, auth_url, retryable } = read.data;
+  const { type, title, error, detail, message, trace_id, auth_url, provider, retryable } = read.data;
   return {
     code: codeOf(type),
     detail: (detail ?? error ?? message ?? title)?.slice(0, longestDetail),
     retryable,
     traceId: trace_id,
     authUrl: auth_url,
+    provider,
   };
 }

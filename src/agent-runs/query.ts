@@ -1,16 +1,20 @@
-import type { ListQuery } from "./schema.ts";
+import type { QueryValue } from "./requests.ts";
 
 /**
- * The query string of `GET /agent/runs`, without the question mark: a list repeats its name, a map is
- * written `metadata[key]=value`, what is undefined is left out.
+ * A query string without the question mark: a list repeats its name, a map is written `name[key]=value`, what
+ * is undefined is left out.
  */
-export function listQuery(query: ListQuery): string {
+export function encodeQuery(query: Readonly<Record<string, QueryValue>>): string {
   const search = new URLSearchParams();
-  const { state = [], metadata = {}, ...plain } = query;
-  for (const [name, value] of Object.entries(plain)) {
-    if (value !== undefined) search.append(name, String(value));
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue;
+    if (typeof value !== "object") search.append(name, String(value));
+    else if (isList(value)) for (const each of value) search.append(name, each);
+    else for (const [key, each] of Object.entries(value)) search.append(`${name}[${key}]`, each);
   }
-  for (const each of state) search.append("state", each);
-  for (const [key, value] of Object.entries(metadata)) search.append(`metadata[${key}]`, value);
   return search.toString();
 }
+
+/** `Array.isArray` does not tell a read-only list from a map. */
+const isList = (value: readonly string[] | Readonly<Record<string, string>>): value is readonly string[] =>
+  Array.isArray(value);

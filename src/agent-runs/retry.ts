@@ -1,30 +1,40 @@
 import { type AgentRunsError, ConnectionError } from "./errors.ts";
+import type { TryOptions } from "./requests.ts";
 import { isTransient } from "./status-error.ts";
 
 /**
  * What a repetition of a call would do. `read`: nothing. `cancel`: nothing that was not asked for. `once`: a
- * second run or a second message, so it is repeated only if the first try surely never arrived.
+ * second run or a second message, so it is repeated only if it surely was not taken in.
  */
 export type Repeat = "read" | "cancel" | "once";
 
-export interface RetryOptions {
-  /** Pause before the first retry, in ms; each further one is twice as long. */
-  readonly backoffMs: number;
-  readonly maxBackoffMs: number;
-  /** A wait that the service asks for and that is longer than this, in ms, is left to the caller. */
-  readonly maxRetryAfterMs: number;
+/** A try that failed. */
+export interface Failure {
+  readonly error: AgentRunsError;
+  /** What the answer said of retrying, in so many words (`x-should-retry`). */
+  readonly told: boolean | undefined;
+}
+
+export interface RetryOptions extends Required<TryOptions> {
   /** 0 to 1. */
   readonly random: () => number;
 }
 
-function mayRepeat(error: AgentRunsError, repeat: Repeat): boolean {
+/** A 503 counts as refused only if it says when to come again; see `status-error.ts`. */
+const turnedAway = new Set<number | undefined>([429, 503]);
+
+function mayRepeat({ error, told }: Failure, repeat: Repeat): boolean {
   switch (repeat) {
     case "once":
-      return error.certainty === "not-sent" && error.retryable;
+      if (!error.retryable) return false;
+      return (
+        error.certainty === "not-sent" || (error.certainty === "refused" && turnedAway.has(error.status))
+      );
     case "cancel":
       // A conflict lasts as long as the run is being prepared; waiting for that is the caller's.
-      return error.status !== 409 && mayRepeat(error, "read");
+      return told === true || (error.status !== 409 && mayRepeat({ error, told }, "read"));
     case "read":
+      if (told !== undefined) return told;
       if (!error.retryable) return false;
       return error.status === undefined ? error instanceof ConnectionError : isTransient(error.status);
     default:
@@ -37,15 +47,14 @@ function mayRepeat(error: AgentRunsError, repeat: Repeat): boolean {
  * word goes before the backoff, whose jitter takes off up to half.
  */
 export function retryDelayMs(
-  error: AgentRunsError,
+  failure: Failure,
   repeat: Repeat,
   tries: number,
   options: RetryOptions,
 ): number | null {
-  if (!mayRepeat(error, repeat)) return null;
-  if (error.retryAfterMs !== undefined) {
-    return error.retryAfterMs <= options.maxRetryAfterMs ? error.retryAfterMs : null;
-  }
+  if (tries > options.retries || !mayRepeat(failure, repeat)) return null;
+  const { retryAfterMs } = failure.error;
+  if (retryAfterMs !== undefined) return retryAfterMs <= options.maxRetryAfterMs ? retryAfterMs : null;
   const backoffMs = Math.min(options.backoffMs * 2 ** (tries - 1), options.maxBackoffMs);
   return backoffMs * (1 - options.random() / 2);
 }

@@ -4,9 +4,8 @@ import { list, maybe, text } from "./schema-lenient.ts";
 import { principal, scope } from "./schema-run.ts";
 
 /** Query of `GET /agent/environments`; the service's default is `last_updated`, newest first. */
-export interface EnvironmentsQuery {
-  readonly sort_by?: "name" | "last_updated";
-}
+export const environmentsQuery = z.object({ sort_by: z.enum(["name", "last_updated"]).optional() });
+export type EnvironmentsQuery = Readonly<z.infer<typeof environmentsQuery>>;
 
 /** `CloudEnvironmentConfig`. */
 export const environmentConfig = z.looseObject({
@@ -64,16 +63,17 @@ export const modelsResponse = z.looseObject({ default_model_id: maybe(z.string()
 export type ModelsResponse = z.infer<typeof modelsResponse>;
 
 /** Query of `GET /agent`. */
-export interface SkillsQuery {
+export const skillsQuery = z.object({
   /** `owner/repo`; the skills of every environment if absent. */
-  readonly repo?: string;
+  repo: z.string().optional(),
   /** Look at the repositories anew. */
-  readonly refresh?: boolean;
+  refresh: z.boolean().optional(),
   /** `name` if absent. */
-  readonly sort_by?: "name" | "last_run";
+  sort_by: z.enum(["name", "last_run"]).optional(),
   /** Also those whose file can't be read; their variants have an `error`. */
-  readonly include_malformed_skills?: boolean;
-}
+  include_malformed_skills: z.boolean().optional(),
+});
+export type SkillsQuery = Readonly<z.infer<typeof skillsQuery>>;
 
 /** `id` is `owner/repo:path`, what a create request names as `skill`. */
 export const skillVariant = z.looseObject({

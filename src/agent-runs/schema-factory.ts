@@ -5,14 +5,15 @@ import { pageInfo } from "./schema-run.ts";
 import { createResponse } from "./schema-run-requests.ts";
 
 /** Query of `GET /factory`. */
-export interface FactoryQuery {
+export const factoryQuery = z.object({
   /** A part of the name or alias, whatever its case. */
-  readonly search?: string;
-  /** 1 to 100; the service's default is 50. */
-  readonly limit?: number;
+  search: z.string().optional(),
+  /** The service's default is 50. */
+  limit: z.number().int().min(1).max(100).optional(),
   /** `next_cursor` of the page before. */
-  readonly cursor?: string;
-}
+  cursor: z.string().optional(),
+});
+export type FactoryQuery = Readonly<z.infer<typeof factoryQuery>>;
 
 /** Answer of `GET /factory/{uid}`; times are RFC 3339. */
 export const factory = z.looseObject({

@@ -1,33 +1,51 @@
 /** How the service's answers are read: what is unknown to us is kept, and spoils nothing that is known. */
 import { z } from "zod";
+import { declareUnchanged, isUnchangedBy } from "./unchanged.ts";
 
 /** A field that may be missing or null; one of a shape unknown to us counts as missing. */
-export const maybe = <T extends z.ZodType>(schema: T) => schema.nullish().catch(undefined);
+export function maybe<T extends z.ZodType>(schema: T) {
+  const isUnchanged = isUnchangedBy(schema);
+  return declareUnchanged(schema.nullish().catch(undefined), (value) => value == null || isUnchanged(value));
+}
 
 /** Always a text; a missing one is empty. */
-export const text = z
-  .string()
-  .nullish()
-  .transform((value) => value ?? "");
+export const text = declareUnchanged(
+  z
+    .string()
+    .nullish()
+    .transform((value) => value ?? ""),
+  (value) => typeof value === "string",
+);
 
 /** RFC 3339, as the service writes it. */
 export const timestamp = z.string().min(1);
 
 /** A list; null, as some servers write an empty one, and a missing one are empty. */
 export const list = <T extends z.ZodType>(item: T) =>
-  z
-    .array(item)
-    .nullish()
-    .transform((items) => items ?? []);
+  declareUnchanged(
+    z
+      .array(item)
+      .nullish()
+      .transform((items) => items ?? []),
+    isListOf(item),
+  );
 
 /** A list of which only the items that we understand are kept. */
 export const understood = <T extends z.ZodType>(item: T) =>
-  list(z.unknown()).transform((items) =>
-    items.flatMap((each) => {
-      const read = item.safeParse(each);
-      return read.success ? [read.data] : [];
-    }),
+  declareUnchanged(
+    list(z.unknown()).transform((items) =>
+      items.flatMap((each) => {
+        const read = item.safeParse(each);
+        return read.success ? [read.data] : [];
+      }),
+    ),
+    isListOf(item),
   );
+
+function isListOf(item: z.ZodType): (value: unknown) => boolean {
+  const isUnchanged = isUnchangedBy(item);
+  return (value) => Array.isArray(value) && value.every(isUnchanged);
+}
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -38,24 +56,31 @@ const object = z.custom<Readonly<Record<string, unknown>>>(isObject, "expected a
  * A map by name, each of whose values is an `item`. Unlike `z.record` it does not lose an entry called
  * `__proto__`, which is a name like any other: `Object.fromEntries` makes it a field and no prototype.
  */
-export const mapOf = <T extends z.ZodType>(item: T) =>
-  object.transform((named, context): Record<string, z.output<T>> => {
-    const read: [string, z.output<T>][] = [];
-    for (const [name, value] of Object.entries(named)) {
-      const result = item.safeParse(value);
-      if (result.success) read.push([name, result.data]);
-      else {
-        for (const { message, path } of result.error.issues) {
-          context.addIssue({ code: "custom", message, path: [name, ...path] });
+export function mapOf<T extends z.ZodType>(item: T) {
+  const isUnchanged = isUnchangedBy(item);
+  return declareUnchanged(
+    object.transform((named, context): Record<string, z.output<T>> => {
+      const read: [string, z.output<T>][] = [];
+      for (const [name, value] of Object.entries(named)) {
+        const result = item.safeParse(value);
+        if (result.success) read.push([name, result.data]);
+        else {
+          for (const { message, path } of result.error.issues) {
+            context.addIssue({ code: "custom", message, path: [name, ...path] });
+          }
         }
       }
-    }
-    return Object.fromEntries(read);
-  });
+      return Object.fromEntries(read);
+    }),
+    (value) => isObject(value) && Object.values(value).every(isUnchanged),
+  );
+}
 
-const isTextPair = (pair: [string, unknown]): pair is [string, string] => typeof pair[1] === "string";
+const isText = (value: unknown): value is string => typeof value === "string";
+const isTextPair = (pair: [string, unknown]): pair is [string, string] => isText(pair[1]);
 
 /** A map from text to text; other values in it are left out. */
-export const textMap = object.transform((pairs) =>
-  Object.fromEntries(Object.entries(pairs).filter(isTextPair)),
+export const textMap = declareUnchanged(
+  object.transform((pairs) => Object.fromEntries(Object.entries(pairs).filter(isTextPair))),
+  (value) => isObject(value) && Object.values(value).every(isText),
 );

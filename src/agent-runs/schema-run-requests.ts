@@ -62,38 +62,41 @@ export type CreateResponse = z.infer<typeof createResponse>;
  * Query of `GET /agent/runs`; times are RFC 3339. Filters are ANDed, states ORed. A service may ignore what
  * it does not know.
  */
-export interface ListQuery {
-  /** 1 to 500; the service's default is 20. */
-  readonly limit?: number;
+export const listQuery = z.object({
+  /** The service's default is 20. */
+  limit: z.number().int().min(1).max(500).optional(),
   /** `next_cursor` of the page before. */
-  readonly cursor?: string;
+  cursor: z.string().optional(),
   /** `updated_at` if absent. */
-  readonly sort_by?: "updated_at" | "created_at" | "title" | "agent";
+  sort_by: z.enum(["updated_at", "created_at", "title", "agent"]).optional(),
   /** `desc` if absent. */
-  readonly sort_order?: "asc" | "desc";
-  readonly state?: readonly string[];
+  sort_order: z.enum(["asc", "desc"]).optional(),
+  state: z.array(z.string()).readonly().optional(),
   /** The configuration's name. */
-  readonly name?: string;
-  readonly model_id?: string;
+  name: z.string().optional(),
+  model_id: z.string().optional(),
   /** A user's or service account's uid. */
-  readonly creator?: string;
-  readonly executor?: string;
-  readonly source?: string;
-  readonly execution_location?: string;
-  readonly created_after?: string;
-  readonly created_before?: string;
-  readonly updated_after?: string;
-  readonly environment_id?: string;
-  readonly skill?: string;
-  readonly skill_spec?: string;
-  readonly schedule_id?: string;
-  readonly ancestor_run_id?: string;
-  readonly artifact_type?: string;
-  /** At most 5 pairs; a service may answer `feature_not_available`. */
-  readonly metadata?: Readonly<Record<string, string>>;
+  creator: z.string().optional(),
+  executor: z.string().optional(),
+  source: z.string().optional(),
+  execution_location: z.string().optional(),
+  created_after: z.string().optional(),
+  created_before: z.string().optional(),
+  updated_after: z.string().optional(),
+  environment_id: z.string().optional(),
+  skill: z.string().optional(),
+  skill_spec: z.string().optional(),
+  schedule_id: z.string().optional(),
+  ancestor_run_id: z.string().optional(),
+  artifact_type: z.string().optional(),
+  /** A service may answer `feature_not_available`. */
+  metadata: mapOf(z.string())
+    .refine((pairs) => Object.keys(pairs).length <= 5, "at most 5 pairs")
+    .optional(),
   /** Searched for in title, prompt and skill. */
-  readonly q?: string;
-}
+  q: z.string().optional(),
+});
+export type ListQuery = Readonly<z.infer<typeof listQuery>>;
 
 /** `RunFollowupRequest`. */
 export const followUpRequest = z.looseObject({ message: z.string().min(1), mode: runMode.optional() });

@@ -15,11 +15,15 @@ const isKnownCode = (code: string): code is ErrorCode => Object.hasOwn(errorCode
 export const isTransient = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500;
 
-/** `x-should-retry` is the service's last word, for its own SDKs too. */
+/** What `x-should-retry` says: the service's last word, for its own SDKs too. */
+export function shouldRetry(headers: Headers): boolean | undefined {
+  const header = headers.get("x-should-retry");
+  return header === "true" || header === "false" ? header === "true" : undefined;
+}
+
 function retryable(answer: Answer, code: string | undefined, claimed: boolean | undefined): boolean {
-  const header = answer.headers.get("x-should-retry");
-  if (header === "true" || header === "false") return header === "true";
-  if (claimed !== undefined) return claimed;
+  const said = shouldRetry(answer.headers) ?? claimed;
+  if (said !== undefined) return said;
   if (code !== undefined && isKnownCode(code)) return errorCodes[code].retryable;
   return isTransient(answer.status);
 }
@@ -98,6 +102,7 @@ export function statusError(
     status: answer.status,
     code: problem.code,
     authUrl: problem.authUrl,
+    provider: problem.provider,
     retryAfterMs: waitMs,
     traceId: problem.traceId,
   });

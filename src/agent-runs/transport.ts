@@ -1,35 +1,34 @@
-import ky from "ky";
 import { abortedError, pause } from "./abort.ts";
 import { connectionError } from "./connection-error.ts";
-import { AgentRunsError, InvalidRequestError } from "./errors.ts";
+import { type AgentRunsError, AmbiguousOutcomeError, InvalidRequestError } from "./errors.ts";
+import { type Exchange, exchange } from "./exchange.ts";
+import type { Reading } from "./read-answer.ts";
+import type { Reply } from "./reply.ts";
 import type { CallOptions } from "./requests.ts";
-import { type Repeat, type RetryOptions, retryDelayMs } from "./retry.ts";
-import { type Answer, statusError } from "./status-error.ts";
+import { type Failure, type Repeat, type RetryOptions, retryDelayMs } from "./retry.ts";
+import { type Answer, shouldRetry, statusError } from "./status-error.ts";
+import { checkTryOptions } from "./try-options.ts";
 
 export interface TransportOptions extends RetryOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly timeoutMs: number;
-  readonly retries: number;
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-interface Call {
-  readonly method: "get" | "post";
-  /** Segments after the base URL, not yet encoded. */
-  readonly path: readonly string[];
+export interface Sent {
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Segments after the base URL, not yet encoded; or a path that is. */
+  readonly path: readonly string[] | string;
   /** Encoded, without the question mark. */
   readonly query?: string;
   readonly json?: unknown;
   readonly repeat: Repeat;
-  /** A 2xx says everything: its body is left alone, so that nothing about it can fail. */
-  readonly bodyless?: true;
 }
 
 /** Performs a call and resolves with its 2xx answer; rejects with an `AgentRunsError`. */
-export type Send = (call: Call, options?: CallOptions) => Promise<Answer>;
+export type Send = <T>(call: Sent, reading: Reading<T>, options?: CallOptions) => Promise<Reply<T>>;
 
 /** Shorter ones are no secrets, and taking them out would spoil sentences. */
 const shortestSecret = 8;
@@ -37,86 +36,92 @@ const shortestSecret = 8;
 /** Not every text can be a segment: URLs swallow "." and "..", and "" leads to another endpoint. */
 export const isSegment = (text: string): boolean => text !== "" && text !== "." && text !== "..";
 
-function pathOf(segments: readonly string[]): string {
-  if (segments.every(isSegment)) return segments.map(encodeURIComponent).join("/");
-  throw new InvalidRequestError({
-    certainty: "not-sent",
-    retryable: false,
-    detail: "An id is empty or can't be one.",
-  });
+/** Throws `InvalidRequestError` for what would lead out of the base URL, and the key with it. */
+function urlOf(root: string, path: Sent["path"]): string {
+  if (typeof path !== "string") {
+    if (path.every(isSegment)) return `${root}/${path.map(encodeURIComponent).join("/")}`;
+    throw new InvalidRequestError("An id is empty or can't be one.");
+  }
+  const url = new URL(`${root}/${path.replace(/^\/+/, "")}`);
+  const within = new URL(`${root}/`).pathname;
+  if (url.pathname.startsWith(within) && !/[?#]/.test(path)) return url.href;
+  throw new InvalidRequestError("A path leads out of the base URL, or has a query or a fragment.", ["path"]);
+}
+
+function textOf(json: unknown): string | undefined {
+  try {
+    return JSON.stringify(json);
+  } catch (error) {
+    throw new InvalidRequestError("The request can't be written as JSON.", ["the body"], { cause: error });
+  }
 }
 
 /** What sends every call: a try with ky, its errors made typed, and the tries after it. */
 export function createTransport(options: TransportOptions): Send {
   const root = options.baseUrl.replace(/\/+$/, "");
+  const headers = { accept: "application/json", authorization: `Bearer ${options.apiKey}` };
+  const jsonHeaders = { ...headers, "content-type": "application/json" };
   const redact = (text: string): string =>
     options.apiKey.length < shortestSecret ? text : text.replaceAll(options.apiKey, "[API key]");
 
-  async function exchange(
-    url: string,
-    call: Call,
-    body: string | undefined,
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): Promise<Answer> {
-    const pending = ky(url, {
-      method: call.method,
-      headers: {
-        accept: "application/json",
-        authorization: `Bearer ${options.apiKey}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
-      },
-      ...(body !== undefined && { body }),
-      // ky's own retries read neither `retry-after-ms` nor a body that broke off, and know no certainty.
-      retry: 0,
-      throwHttpErrors: false,
-      // Whole tries are timed, the reading of the body included.
-      timeout: false,
-      totalTimeout: timeoutMs,
-      // A redirect could carry the key, or a prompt, to another host.
-      redirect: "manual",
-      ...(signal !== undefined && { signal }),
-      ...(options.fetch !== undefined && { fetch: options.fetch }),
-    });
-    const response = await pending;
-    const { status, headers } = response;
-    // The status of a failure tells enough if its body is lost.
-    if (!response.ok) return { status, headers, body: await pending.text().catch(() => "") };
-    if (!call.bodyless) return { status, headers, body: await pending.text() };
-    void response.body?.cancel().catch(() => undefined);
-    return { status, headers, body: "" };
-  }
-
-  async function attempt(
-    url: string,
-    call: Call,
-    body: string | undefined,
-    timeoutMs: number,
-    signal?: AbortSignal,
-  ): Promise<Answer> {
+  async function attempt(request: Exchange, repeat: Repeat): Promise<Answer | Failure> {
     let answer: Answer;
     try {
-      answer = await exchange(url, call, body, timeoutMs, signal);
+      answer = await exchange(request);
     } catch (error) {
-      throw signal?.aborted ? abortedError(signal, true) : connectionError(error, timeoutMs);
+      const { signal, timeoutMs } = request;
+      const typed = signal?.aborted ? abortedError(signal, true) : connectionError(error, timeoutMs);
+      return { error: typed, told: undefined };
     }
     if (answer.status >= 200 && answer.status < 300) return answer;
-    throw statusError(answer, call.repeat !== "read", redact, options.now());
+    const error = statusError(answer, repeat !== "read", redact, options.now());
+    return { error, told: shouldRetry(answer.headers) };
   }
 
-  return async (call, { signal, timeoutMs = options.timeoutMs, retries = options.retries } = {}) => {
-    const url = `${root}/${pathOf(call.path)}${call.query ? `?${call.query}` : ""}`;
-    const body = call.json === undefined ? undefined : JSON.stringify(call.json);
+  return async (call, reading, callOptions) => {
+    const settings = callOptions === undefined ? options : settingsOf(options, callOptions);
+    const signal = callOptions?.signal;
+    const url = urlOf(root, call.path);
+    const body = textOf(call.json);
+    const request: Exchange = {
+      url: call.query ? `${url}?${call.query}` : url,
+      method: call.method,
+      headers: body === undefined ? headers : jsonHeaders,
+      body,
+      timeoutMs: settings.timeoutMs,
+      signal,
+      fetch: options.fetch,
+      bodyless: reading.bodyless ?? false,
+    };
     if (signal?.aborted) throw abortedError(signal, false);
+    const began = options.now();
     for (let tries = 1; ; tries++) {
-      try {
-        return await attempt(url, call, body, timeoutMs, signal);
-      } catch (error) {
-        if (tries > retries || !(error instanceof AgentRunsError)) throw error;
-        const delayMs = retryDelayMs(error, call.repeat, tries, options);
-        if (delayMs === null) throw error;
-        await pause(delayMs, signal, error.certainty !== "not-sent");
+      const outcome = await attempt(request, call.repeat);
+      if ("status" in outcome) {
+        return { ...outcome, data: reading.read(outcome, { repeat: call.repeat, redact }) };
       }
+      const { error } = outcome;
+      const delayMs = retryDelayMs(outcome, call.repeat, tries, settings);
+      if (delayMs === null) throw finalError(error, call.repeat);
+      // Whoever gave such a call up, and looked whether it was done, must not find it done much later.
+      const isLate = call.repeat === "once" && options.now() + delayMs - began > settings.timeoutMs;
+      if (isLate) throw error;
+      await pause(delayMs, signal, error.certainty === "unknown");
     }
   };
 }
+
+function settingsOf(options: RetryOptions, call: CallOptions): RetryOptions {
+  checkTryOptions(call, (detail, field) => new InvalidRequestError(detail, [field]));
+  return {
+    timeoutMs: call.timeoutMs ?? options.timeoutMs,
+    retries: call.retries ?? options.retries,
+    backoffMs: call.backoffMs ?? options.backoffMs,
+    maxBackoffMs: call.maxBackoffMs ?? options.maxBackoffMs,
+    maxRetryAfterMs: call.maxRetryAfterMs ?? options.maxRetryAfterMs,
+    random: options.random,
+  };
+}
+
+const finalError = (error: AgentRunsError, repeat: Repeat): AgentRunsError =>
+  repeat === "once" && error.certainty === "unknown" ? new AmbiguousOutcomeError(error) : error;

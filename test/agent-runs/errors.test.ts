@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import * as errors from "../../src/agent-runs/errors.ts";
 import type { ApiFault } from "../../src/ports.ts";
-import { problem, rejection, reset, startLocalApi } from "./local-api.ts";
+import { problem, rejection, run, startLocalApi } from "./local-api.ts";
 
 /** The port's fields; assigning an error to it is checked by tsc. */
 const faultOf = (error: unknown): ApiFault => {
@@ -20,7 +20,7 @@ test.each([
   ["some_new_code", 418, errors.StatusError, false],
 ])("%s (%i) is a refusal with its own class", async (code, status, ErrorClass, retryable) => {
   await using api = await startLocalApi(() => problem(code, status));
-  const error = await rejection(api.client().create({ prompt: "x" }));
+  const error = await rejection(api.client({ retries: 0 }).create({ prompt: "x" }));
   expect(error).toBeInstanceOf(ErrorClass);
   expect(error).toMatchObject({ certainty: "refused", retryable, status, code, detail: "A detail." });
   expect(error).toMatchObject({ traceId: "trace-7", name: ErrorClass.name });
@@ -32,7 +32,7 @@ test.each([
   ["environment_setup_failed", false],
 ])("%s leaves a write unknown, and is retryable or not as the service defines", async (code, retryable) => {
   await using api = await startLocalApi(() => problem(code, 500));
-  const error = await rejection(api.client().create({ prompt: "x" }));
+  const error = await rejection(api.client({ retries: 0 }).cancel("run-1"));
   expect(error).toBeInstanceOf(errors.ServerError);
   expect(error).toMatchObject({ certainty: "unknown", retryable, status: 500, code });
 });
@@ -50,7 +50,7 @@ test("what the document and the header say of retrying goes before the code", as
 
 test("a 503 is a refusal only if it says when to come again", async () => {
   await using told = await startLocalApi(() => ({ status: 503, headers: { "retry-after": "7" } }));
-  expect(await rejection(told.client().create({ prompt: "x" }))).toMatchObject({
+  expect(await rejection(told.client({ retries: 0 }).create({ prompt: "x" }))).toMatchObject({
     certainty: "refused",
     retryable: true,
     retryAfterMs: 7000,
@@ -81,7 +81,7 @@ test.each([
     headers: { "content-type": "text/html" },
     body,
   }));
-  const error = await rejection(api.client().create({ prompt: "x" }));
+  const error = await rejection(api.client({ retries: 0 }).cancel("run-1"));
   expect(error).toBeInstanceOf(errors.ServerError);
   expect(error).toMatchObject({ certainty: "unknown", retryable: true, status: 502 });
   expect(faultOf(error).detail).toMatch(/^The Agent Runs API .*\.$/);
@@ -141,14 +141,6 @@ test("a TLS handshake that fails surely sent nothing", async () => {
   expect(api.seen).toEqual([]);
 });
 
-test("a connection that is reset leaves it unknown", async () => {
-  await using api = await startLocalApi(() => reset);
-  const error = await rejection(api.client().create({ prompt: "x" }));
-  expect(error).toBeInstanceOf(errors.ConnectionError);
-  expect(error).toMatchObject({ certainty: "unknown", retryable: true });
-  expect(api.seen).toHaveLength(1);
-});
-
 test("a created run whose answer breaks off may have been made", async () => {
   await using api = await startLocalApi(() => (response) => {
     response.writeHead(200, { "content-length": "1000" });
@@ -161,14 +153,39 @@ test("a created run whose answer breaks off may have been made", async () => {
   expect(api.seen).toHaveLength(1);
 });
 
+test("an account that must be connected is told with its provider", async () => {
+  const more = { provider: "linear", auth_url: "https://app.example.com/connect" };
+  await using api = await startLocalApi(() => problem("external_authentication_required", 401, more));
+  expect(await rejection(api.client().fetch("run-1"))).toMatchObject({
+    provider: "linear",
+    authUrl: "https://app.example.com/connect",
+  });
+});
+
 test.each([
-  ["no JSON", "<html>ok</html>"],
-  ["nothing", ""],
-  ["no run id", '{"state":"QUEUED"}'],
-])("a created run whose answer has %s may have been made, and is not asked for again", async (_, body) => {
-  await using api = await startLocalApi(() => ({ body }));
-  const error = await rejection(api.client().create({ prompt: "x" }));
-  expect(error).toBeInstanceOf(errors.ResponseSchemaError);
-  expect(error).toMatchObject({ certainty: "unknown", retryable: true, status: 200 });
-  expect(api.seen).toHaveLength(1);
+  ["no JSON", "<html>ok</html>", "the body"],
+  ["nothing", "", "the body"],
+  ["no run id", '{"state":"QUEUED"}', "run_id"],
+  ["a state of another type", '{"run_id":"run-1","state":5}', "state"],
+])(
+  "a created run whose answer has %s may have been made, is not asked for again, and the field is named",
+  async (_, body, field) => {
+    await using api = await startLocalApi(() => ({ body }));
+    const error = await rejection(api.client().create({ prompt: "x" }));
+    expect(error).toBeInstanceOf(errors.ResponseSchemaError);
+    expect(error).not.toBeInstanceOf(errors.StatusError);
+    expect(error).not.toBeInstanceOf(errors.ConnectionError);
+    expect(error).toMatchObject({ certainty: "unknown", retryable: true, status: 200, fields: [field] });
+    expect(faultOf(error).detail).toContain(field);
+    expect(api.seen).toHaveLength(1);
+  },
+);
+
+test("a field deep inside an answer is named by its whole path", async () => {
+  const runs = [run, { ...run, state: null }];
+  await using api = await startLocalApi(() => ({ body: { runs, page_info: { has_next_page: "no" } } }));
+  expect(await rejection(api.client().list())).toMatchObject({
+    name: "ResponseSchemaError",
+    fields: ["runs.1.state", "page_info.has_next_page"],
+  });
 });

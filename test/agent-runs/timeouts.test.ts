@@ -1,6 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { RequestAbortedError, RequestTimeoutError } from "../../src/agent-runs/errors.ts";
+import {
+  AmbiguousOutcomeError,
+  RequestAbortedError,
+  RequestTimeoutError,
+} from "../../src/agent-runs/errors.ts";
 import { inTurn, rejection, run, startLocalApi } from "./local-api.ts";
 
 const never = () => undefined;
@@ -15,8 +19,9 @@ test.each([
 ])("a create whose answer %s is unknown, and is sent once", async (_, answer) => {
   await using api = await startLocalApi(() => answer);
   const error = await rejection(api.client({ timeoutMs: 50 }).create({ prompt: "x" }));
-  expect(error).toBeInstanceOf(RequestTimeoutError);
+  expect(error).toBeInstanceOf(AmbiguousOutcomeError);
   expect(error).toMatchObject({ certainty: "unknown", retryable: true });
+  expect(error).toHaveProperty("cause", expect.any(RequestTimeoutError));
   expect(api.seen).toHaveLength(1);
 });
 
@@ -32,7 +37,7 @@ test.each([
 
 test("one call can have a time-out of its own", async () => {
   await using api = await startLocalApi(() => never);
-  const call = api.client().followUp("run-1", { message: "x" }, { timeoutMs: 50 });
+  const call = api.client().fetch("run-1", { timeoutMs: 50, retries: 0 });
   expect(await rejection(call)).toBeInstanceOf(RequestTimeoutError);
 });
 
@@ -60,6 +65,37 @@ test.each([
     setTimeout(() => giveUp.abort(new Error("shutting down")), 20);
   });
   const error = await rejection(api.client().create({ prompt: "x" }, { signal: giveUp.signal }));
+  expect(error).toBeInstanceOf(AmbiguousOutcomeError);
+  expect(error).toHaveProperty("cause", expect.any(RequestAbortedError));
+  expect(error).toHaveProperty("cause.cause", new Error("shutting down"));
+});
+
+test.each([
+  ["before the answer", never],
+  ["in the midst of the answer", stall],
+])("a read that is given up %s is told so, and is not tried again", async (_, answer) => {
+  const giveUp = new AbortController();
+  await using api = await startLocalApi(() => (response) => {
+    answer(response);
+    setTimeout(() => giveUp.abort(new Error("enough")), 20);
+  });
+  const error = await rejection(api.client().fetch("run-1", { signal: giveUp.signal }));
   expect(error).toBeInstanceOf(RequestAbortedError);
-  expect(error).toMatchObject({ certainty: "unknown", cause: new Error("shutting down") });
+  expect(error).toHaveProperty("cause", new Error("enough"));
+  expect(api.seen).toHaveLength(1);
+});
+
+test("every list and search ends when it is given up between two pages", async () => {
+  const page_info = { has_next_page: true, next_cursor: "2" };
+  for (const all of ["listAll", "allFactories"] as const) {
+    const giveUp = new AbortController();
+    const item = { ...run, uid: "f-1", name: "one" };
+    const body = { runs: [item], factories: [item], page_info };
+    await using api = await startLocalApi(() => ({ body }));
+    const pages = api.client()[all]({}, { signal: giveUp.signal });
+    await pages.next();
+    giveUp.abort();
+    expect(await rejection(pages.next())).toBeInstanceOf(RequestAbortedError);
+    expect(api.seen).toHaveLength(1);
+  }
 });
