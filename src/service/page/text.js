@@ -1,0 +1,100 @@
+/** Texts and times for people. */
+
+/**
+ * @param {string} before
+ * @param {{ head: string, from: number, to: number, tail: string }} splice
+ */
+export function applied(before, { head, from, to, tail }) {
+  return head + before.slice(from, to) + tail;
+}
+
+const mostProse = 2_000;
+
+/**
+ * The parts of a Markdown text: code between fences, and all else as it is. Long prose is cut at line ends,
+ * so that text which grows changes its last part only.
+ * @param {string} text
+ * @returns {{ kind: "code" | "prose", text: string }[]}
+ */
+export function blocksOf(text) {
+  const blocks = [];
+  let kind = "prose";
+  let fence = "";
+  let lines = [];
+  let size = 0;
+  const end = () => {
+    if (lines.length > 0) blocks.push({ kind, text: lines.join("\n") });
+    lines = [];
+    size = 0;
+  };
+  for (const line of text.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line);
+    const opens = kind === "prose" && mark !== null && !(mark[1].startsWith("`") && mark[2].includes("`"));
+    const closes = kind === "code" && mark !== null && mark[1].startsWith(fence) && mark[2].trim() === "";
+    if (opens || closes) {
+      end();
+      kind = opens ? "code" : "prose";
+      fence = opens ? mark[1] : "";
+      continue;
+    }
+    if (kind === "prose" && size > mostProse) end();
+    lines.push(line);
+    size += line.length + 1;
+  }
+  end();
+  return blocks;
+}
+
+/**
+ * What stands out in prose: addresses, code and what is bold.
+ * @param {string} text
+ * @returns {{ kind: "text" | "link" | "code" | "bold", text: string }[]}
+ */
+export function piecesOf(text) {
+  const pieces = [];
+  let at = 0;
+  for (const found of text.matchAll(/`[^`\n]{1,300}`|\*\*[^*\n]{1,300}\*\*|https?:\/\/[^\s<>"'`]{1,2000}/g)) {
+    const [all] = found;
+    const kind = all.startsWith("`") ? "code" : all.startsWith("**") ? "bold" : "link";
+    const shown = kind === "code" ? all.slice(1, -1) : kind === "bold" ? all.slice(2, -2) : bare(all);
+    if (kind === "link" && !isWebAddress(shown)) continue;
+    if (found.index > at) pieces.push({ kind: "text", text: text.slice(at, found.index) });
+    pieces.push({ kind, text: shown });
+    at = found.index + (kind === "link" ? shown.length : all.length);
+  }
+  if (at < text.length) pieces.push({ kind: "text", text: text.slice(at) });
+  return pieces;
+}
+
+/** An address without what follows it in a sentence. @param {string} found */
+function bare(found) {
+  const short = found.replace(/[.,;:!?*_\]}]+$/, "");
+  return short.endsWith(")") && !short.includes("(") ? bare(short.slice(0, -1)) : short;
+}
+
+/** @param {string} text */
+export function isWebAddress(text) {
+  const url = URL.parse(text);
+  return url !== null && (url.protocol === "https:" || url.protocol === "http:");
+}
+
+/** @param {number} ms */
+export function durationWords(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  if (minutes === 0) return `${seconds} s`;
+  return minutes < 60
+    ? `${minutes} min ${seconds % 60} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long ago something was. @param {number} ms */
+export function agoWords(ms) {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours} h ago`;
+  const days = Math.floor(hours / 24);
+  return days === 1 ? "yesterday" : `${days} days ago`;
+}
