@@ -1,13 +1,20 @@
 import type { Turn } from "./agent.ts";
+import { withoutGitPlace } from "./git.ts";
 
 /**
  * The bot's own secrets, which an agent that works on somebody's request must not have. GITHUB_TOKEN is one
- * of them although an agent may want a token: it would speak as the bot. Give agents their own, under a
- * name of its own or inside AGENT_COMMAND.
+ * of them although an agent may want a token: it would speak as the bot. Give agents their own, as a
+ * variable of their environment, or inside AGENT_COMMAND.
  */
 const withheld = /^(SLACK_.*|GITHUB_.*|AGENT_API_KEY|DATABASE_URL)$/i;
 
-/** The command's environment: what the service was given, without secrets, and the facts of the turn. */
+/** What every process of the service's runs inherits: what the service was given, without secrets. */
+export const inherited = (
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> =>
+  texts(Object.entries(withoutGitPlace(environment)).filter(([name]) => !withheld.test(name)));
+
+/** The command's environment: the inherited one, the declared variables, and the facts of the turn. */
 export function agentEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   turn: Turn,
@@ -18,9 +25,16 @@ export function agentEnvironment(
     AGENT_SKILL: turn.skill,
     AGENT_ENVIRONMENT_ID: turn.environmentId,
     AGENT_MCP_CONFIG: turn.mcpFile,
+    AGENT_ATTACHMENTS: turn.attachmentsFolder,
+    AGENT_ARTIFACTS: turn.artifactsFolder,
+    // Some programs believe it rather than look.
+    PWD: turn.folder,
   };
-  const kept = Object.entries(environment).filter(([name]) => !withheld.test(name));
-  return Object.fromEntries(
-    [...kept, ...Object.entries(own)].filter((pair): pair is [string, string] => typeof pair[1] === "string"),
-  );
+  return { ...inherited(environment), ...turn.variables, ...texts(Object.entries(own)) };
 }
+
+/** No process can be given a NUL. */
+const texts = (pairs: readonly (readonly [string, string | null | undefined])[]): Record<string, string> =>
+  Object.fromEntries(
+    pairs.flatMap(([name, value]) => (typeof value === "string" ? [[name, value.replaceAll("\0", "")]] : [])),
+  );

@@ -1,3 +1,5 @@
+import type { McpServerConfig } from "../agent-runs/schema.ts";
+
 /** One turn: what the agent is given. */
 export interface Turn {
   readonly runId: string;
@@ -14,6 +16,15 @@ export interface Turn {
   readonly environmentId: string | null;
   /** Path of a file with the run's MCP servers (`{"mcpServers": {…}}`); null if it has none. */
   readonly mcpFile: string | null;
+  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
+  /** What the paths of files that are made for this run's command begin with; they are outside its folder. */
+  readonly ownFiles: string;
+  /** Where the files are that came with the request; null if there are none. */
+  readonly attachmentsFolder: string | null;
+  /** Files that the agent leaves here are shown with the run; it exists. */
+  readonly artifactsFolder: string;
+  /** What the environment declares for its commands. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** `broken`: it could not be started. `aborted`: it was ended by the signal. */

@@ -1,22 +1,37 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Agent, answerOf, type TurnEnd } from "./agent.ts";
+import { type Agent, answerOf } from "./agent.ts";
 import { BrokenDocument } from "./durable-file.ts";
 import type { ServiceLog } from "./log.ts";
-import type { RunDocument } from "./run-document.ts";
-import { begun, type Cancelling, cancelled, interrupted, type TurnOutcome, turnEnded } from "./run-life.ts";
+import type { OutputLog } from "./output-log.ts";
+import type { Run, RunDocument } from "./run-document.ts";
+import {
+  begun,
+  type Cancelling,
+  cancelled,
+  interrupted,
+  isTurnUnderWay,
+  preparing,
+  type TurnOutcome,
+  turnEnded,
+} from "./run-life.ts";
 import type { RunStore } from "./run-store.ts";
-import { createTextTail, type TextTail } from "./text-tail.ts";
-import { turnInput } from "./turn-input.ts";
-import type { makeWorkFolder } from "./work-folder.ts";
+import type { TextTail } from "./text-tail.ts";
+import type { TurnWork } from "./turn-work.ts";
+import type { Prepared, Workplaces } from "./workplaces.ts";
 
 export interface ExecutorOptions {
   readonly runs: RunStore;
-  readonly agent: Agent;
+  /** Who works on the run. */
+  readonly agentFor: (run: Run) => Agent;
+  readonly workplaces: Workplaces;
+  readonly turns: TurnWork;
+  readonly outputs: OutputLog;
   /** Runs that are worked on at once. */
   readonly maxRuns: number;
-  /** How long one turn may take. */
+  /** New runs are refused while this many wait. */
+  readonly maxQueued: number;
+  /** How long one turn may take, and how long the preparation of its folder. */
   readonly timeoutMs: number;
-  readonly makeFolder: (run: RunDocument["run"]) => ReturnType<typeof makeWorkFolder>;
   readonly now: () => number;
   readonly log: ServiceLog;
 }
@@ -24,6 +39,8 @@ export interface ExecutorOptions {
 export interface Executor {
   /** Tells what an earlier process left unfinished, and queues what it left queued. */
   recover(): Promise<void>;
+  /** Room for one more run to wait, until it is given back; null if there is none. */
+  reserve(): { release(): void } | null;
   /** A QUEUED run stands in line from now on. */
   enqueue(runId: string): void;
   /** Cancels the run and ends its processes; null if there is no such run. Resolves when it is durable. */
@@ -31,6 +48,7 @@ export interface Executor {
   /** What the agent wrote in the latest turn, for while that turn is under way; null if there is none. */
   live(runId: string): string | null;
   atCapacity(): boolean;
+  isWorkingOn(runId: string): boolean;
   /** Ends every turn and begins no other. Resolves when that is durable and the processes have ended. */
   stop(): Promise<void>;
 }
@@ -43,18 +61,17 @@ interface Work {
   done: Promise<void>;
 }
 
-/** Most characters of one answer that are kept: its end. */
-const mostAnswer = 250_000;
 const mostTimerMs = 2 ** 31 - 1;
 const mostPauseMs = 30_000;
 
 export function createExecutor(options: ExecutorOptions): Executor {
-  const { runs, agent, maxRuns, makeFolder, now, log } = options;
+  const { runs, agentFor, workplaces, turns, outputs, maxRuns, maxQueued, now, log } = options;
   const timeoutMs = Math.min(options.timeoutMs, mostTimerMs);
   /** Runs that could not be worked on: they are not tried again by this process. */
   const failed = new Set<string>();
   const working = new Map<string, Work>();
   const stopping = new AbortController();
+  let reserved = 0;
 
   function wake(): void {
     while (!stopping.signal.aborted && working.size < maxRuns) {
@@ -81,81 +98,113 @@ export function createExecutor(options: ExecutorOptions): Executor {
 
   /** One turn after the other until no words wait. */
   async function workThrough(runId: string, work: Work): Promise<void> {
+    const run = runs.get(runId);
+    if (run === null) return;
+    const agent = agentFor(run);
     await agent.prepare?.(work.controller.signal);
     while (!work.controller.signal.aborted) {
+      const notes = await prepared(run, work);
+      if (notes === null) return;
       const document = await insist(() =>
         runs.change(runId, (before) => {
-          const next = work.controller.signal.aborted ? null : begun(before, now());
+          const next = work.controller.signal.aborted ? null : begun(before, now(), notes);
           work.output = null;
           return { document: next ?? before, result: next };
         }),
       );
       if (!document?.result) return;
-      const outcome = await workTurn(document.result, work);
-      const { turn } = document.result;
-      const after = await insist(() =>
-        runs.change(runId, (before) => {
-          const next = turnEnded(before, turn, outcome, now());
-          return { document: next, result: next.run.state };
-        }),
-      );
-      log.info("a turn ended", { runId, turn, outcome: outcome.kind, state: after?.result });
-      if (after?.result !== "INPROGRESS") return;
-      work.timedOut = false;
+      const state = await workTurn(document.result, agent, work);
+      if (state !== "INPROGRESS") return;
       if (!stopping.signal.aborted) work.controller = new AbortController();
     }
   }
 
-  async function workTurn(document: RunDocument, work: Work): Promise<TurnOutcome> {
-    const output = createTextTail(mostAnswer);
-    work.output = output;
+  /** Makes the run's folder ready. null: the run is not to be worked on, or can't be. */
+  async function prepared(run: Run, work: Work): Promise<readonly string[] | null> {
+    let end: Prepared | { readonly kind: "broken" };
+    try {
+      if (await workplaces.needsPreparing(run)) {
+        // A run whose folder was removed while it is worked on stays INPROGRESS.
+        await insist(() =>
+          runs.change(run.id, (before) => ({ document: preparing(before) ?? before, result: null })),
+        );
+      }
+      const { signal } = work.controller;
+      end = await inTime(work, () => workplaces.prepare(run, signal));
+    } catch (error) {
+      log.error("a run's folder could not be made", { runId: run.id, error });
+      end = { kind: "broken" };
+    }
+    if (end.kind === "ready") return end.notes;
+    const outcome = unpreparedOutcome(run, end, work.timedOut);
+    log.info("a run could not be prepared", { runId: run.id, outcome: outcome.kind });
+    await insist(() =>
+      runs.change(run.id, (before) => {
+        const turn = begun(before, now());
+        return {
+          document: turn === null ? before : turnEnded(turn, turn.turn, outcome, now()),
+          result: null,
+        };
+      }),
+    );
+    return null;
+  }
+
+  function unpreparedOutcome(
+    run: Run,
+    end: Exclude<Prepared, { kind: "ready" }> | { readonly kind: "broken" },
+    late: boolean,
+  ): TurnOutcome {
+    switch (end.kind) {
+      case "failed":
+        return { kind: "unprepared", text: "", reason: turns.redacted(run, end.reason) };
+      case "broken":
+        return { kind: "broken", text: "", reason: "The agent could not be started." };
+      case "aborted":
+        return late
+          ? {
+              kind: "unprepared",
+              text: "",
+              reason: `The set-up was ended after ${timeoutMs / 1000} seconds.`,
+            }
+          : { kind: "interrupted", text: "" };
+      default:
+        return end satisfies never;
+    }
+  }
+
+  /** Resolves with the run's state after the turn; null if that could not be saved. */
+  async function workTurn(document: RunDocument, agent: Agent, work: Work): Promise<Run["state"] | null> {
     const { run, turn } = document;
+    const output = turns.newOutput(run);
+    work.output = output;
+    log.info("a turn begins", { runId: run.id, turn });
+    const { signal } = work.controller;
+    const lateness = (): string | null =>
+      work.timedOut ? `The agent was ended after ${timeoutMs / 1000} seconds.` : null;
+    const { outcome, findings } = await inTime(work, () =>
+      turns.work(document, agent, { signal, lateness, output }),
+    );
+    const after = await insist(() =>
+      runs.change(run.id, (before) => {
+        const next = turnEnded(before, turn, outcome, now(), findings);
+        return { document: next, result: next.run.state };
+      }),
+    );
+    if (after !== null) await outputs.remove(run.id, turn).catch(() => undefined);
+    log.info("a turn ended", { runId: run.id, turn, outcome: outcome.kind, state: after?.result });
+    return after?.result ?? null;
+  }
+
+  /** Aborts what is done when its time is over. */
+  async function inTime<T>(work: Work, what: () => Promise<T>): Promise<T> {
     const { controller } = work;
+    work.timedOut = false;
     const timer = setTimeout(() => {
       work.timedOut = true;
       controller.abort();
     }, timeoutMs);
-    log.info("a turn begins", { runId: run.id, turn });
-    try {
-      const place = await makeFolder(run);
-      const end = await agent.work(
-        {
-          runId: run.id,
-          number: turn,
-          ...place,
-          ...turnInput(document),
-          model: run.config.model_id ?? null,
-          skill: run.skill,
-          environmentId: run.config.environment_id ?? null,
-        },
-        controller.signal,
-        output.add,
-      );
-      return outcomeOf(end, output.text(), work.timedOut);
-    } catch (error) {
-      log.error("a turn could not be worked on", { runId: run.id, turn, error });
-      return { kind: "broken", text: output.text(), reason: "The agent could not be started." };
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  function outcomeOf(end: TurnEnd, output: string, timedOut: boolean): TurnOutcome {
-    const { text, asks } = answerOf(output);
-    switch (end.kind) {
-      case "finished":
-        return { kind: asks ? "asked" : "answered", text };
-      case "failed":
-        return asks ? { kind: "asked", text } : { kind: "failed", text, reason: end.reason };
-      case "broken":
-        return { kind: "broken", text, reason: end.reason };
-      case "aborted":
-        return timedOut
-          ? { kind: "failed", text, reason: `The agent was ended after ${timeoutMs / 1000} seconds.` }
-          : { kind: "interrupted", text };
-      default:
-        return end satisfies never;
-    }
+    return what().finally(() => clearTimeout(timer));
   }
 
   /** A full disk must not leave a run without an end: tried until it succeeds, or the service stops. */
@@ -174,14 +223,41 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
+  /** A run that a killed service left: what its agent had written is kept. */
+  async function tellInterruption(runId: string): Promise<void> {
+    log.warn("a run was interrupted", { runId });
+    const left = await runs.read(runId);
+    if (left === null) return;
+    const text = isTurnUnderWay(left) ? await turns.recoverOutput(left.run, left.turn) : null;
+    await runs.change(runId, (before) => ({
+      document:
+        text === null
+          ? interrupted(before, now())
+          : turnEnded(before, left.turn, { kind: "interrupted", text }, now()),
+      result: null,
+    }));
+  }
+
+  const waiting = (): number => Math.max(0, runs.unfinishedCount() - working.size);
+
   return {
     async recover() {
       for (const { id, state } of runs.unfinished()) {
-        if (state === "QUEUED") continue;
-        log.warn("a run was interrupted", { runId: id });
-        await runs.change(id, (before) => ({ document: interrupted(before, now()), result: null }));
+        if (state !== "QUEUED") await tellInterruption(id);
       }
+      await outputs.clear();
       wake();
+    },
+    reserve() {
+      if (waiting() + reserved >= maxQueued) return null;
+      reserved++;
+      let held = true;
+      return {
+        release() {
+          if (held) reserved--;
+          held = false;
+        },
+      };
     },
     enqueue(runId) {
       failed.delete(runId);
@@ -198,6 +274,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     },
     live: (runId) => working.get(runId)?.output?.text() ?? null,
     atCapacity: () => working.size >= maxRuns,
+    isWorkingOn: (runId) => working.has(runId),
     async stop() {
       stopping.abort();
       for (const { controller } of working.values()) controller.abort();

@@ -1,24 +1,52 @@
 /** How a run's document changes: pure, one function for each thing that can happen to it. */
-import type { Run, RunDocument } from "./run-document.ts";
+import type { FoundFile } from "./artifact-files.ts";
+import type { Run, RunArtifact, RunDocument } from "./run-document.ts";
 
-/** How a turn went; `text` is what the agent wrote. `asked`: it waits for a person's answer. */
+/**
+ * How a turn went; `text` is what the agent wrote. `asked`: it waits for a person's answer. `unprepared`:
+ * there was no place to work in.
+ */
 export type TurnOutcome =
   | { readonly kind: "answered"; readonly text: string }
   | { readonly kind: "asked"; readonly text: string }
   | { readonly kind: "failed"; readonly text: string; readonly reason: string }
   | { readonly kind: "broken"; readonly text: string; readonly reason: string }
+  | { readonly kind: "unprepared"; readonly text: string; readonly reason: string }
   | { readonly kind: "interrupted"; readonly text: string };
 
-/** The oldest words that wait go to the agent: a turn begins. null if the run is not to be worked on. */
-export function begun(document: RunDocument, now: number): RunDocument | null {
+/** What a turn has brought forth besides words. */
+export interface Findings {
+  /** What the run's worktree is on; "" if nobody can tell. */
+  readonly branch: string;
+  /** Whether a pull request at this address can be of that branch. */
+  readonly isOwn: (url: string) => boolean;
+  /** Every file that there is now; null if nobody looked. */
+  readonly files: readonly FoundFile[] | null;
+  readonly newUid: () => string;
+}
+
+/** The run's place is being made. null if the run is not to be worked on. */
+export const preparing = (document: RunDocument): RunDocument | null =>
+  document.run.state === "QUEUED" ? inState(document, "PENDING", null) : null;
+
+/**
+ * The words that wait go to the agent: a turn begins. null if the run is not to be worked on. `notes` are
+ * what the service has to tell the agent and whoever reads along.
+ */
+export function begun(document: RunDocument, now: number, notes: readonly string[] = []): RunDocument | null {
   const { run, waiting } = document;
-  const next = run.state === "QUEUED" || (run.state === "INPROGRESS" && waiting.length > 0);
+  const next =
+    run.state === "QUEUED" || run.state === "PENDING" || (run.state === "INPROGRESS" && waiting.length > 0);
   if (!next) return null;
   const turn = document.turn + 1;
   return {
     ...document,
     run: { ...run, state: "INPROGRESS", statusMessage: null, startedAt: run.startedAt ?? now },
-    said: [...document.said, ...waiting.map((words) => ({ role: "user" as const, turn, ...words }))],
+    said: [
+      ...document.said,
+      ...waiting.map((words) => ({ role: "user" as const, turn, ...words })),
+      ...notes.map((text) => ({ role: "system" as const, at: now, turn, text })),
+    ],
     waiting: [],
     turn,
     turnBegan: now,
@@ -34,9 +62,10 @@ export function turnEnded(
   turn: number,
   outcome: TurnOutcome,
   now: number,
+  findings?: Findings,
 ): RunDocument {
   if (document.run.state !== "INPROGRESS" || document.turn !== turn) return document;
-  const after = withAnswer(document, outcome.text, now);
+  const after = withFiles(withAnswer(document, outcome.text, now, findings), now, findings);
   switch (outcome.kind) {
     case "answered":
       return after.waiting.length > 0 ? after : inState(after, "SUCCEEDED", null);
@@ -56,6 +85,12 @@ export function turnEnded(
         error_code: "environment_setup_failed",
         retryable: false,
       });
+    case "unprepared":
+      return inState(withRemark(after, turn, outcome.reason, now), "FAILED", {
+        message: outcome.reason,
+        error_code: "environment_setup_failed",
+        retryable: false,
+      });
     case "interrupted":
       return interrupted(after, now);
     default:
@@ -65,11 +100,20 @@ export function turnEnded(
 
 /** The service ended, or was ended, while the run was worked on. It is not worked on again by itself. */
 export function interrupted(document: RunDocument, now: number): RunDocument {
+  if (document.run.state === "PENDING") {
+    // As a turn of its own, so that the words it was to be given stand before the remark.
+    const turn = begun(document, now) ?? document;
+    return stopped(turn, "The service was stopped while the run was being prepared.", now);
+  }
   const message =
     "The service was stopped while the agent was working." +
     (document.waiting.length > 0
       ? " The agent has not been given every follow-up yet; the next one takes them along."
       : "");
+  return stopped(document, message, now);
+}
+
+function stopped(document: RunDocument, message: string, now: number): RunDocument {
   const over = withRemark(turnOver(document, now), document.turn, message, now);
   return inState(over, "ERROR", { message, error_code: "resource_unavailable", retryable: true });
 }
@@ -153,19 +197,39 @@ function turnOver(document: RunDocument, now: number): RunDocument {
 }
 
 /** Even a turn without a word is an answer, lest an earlier turn's words be taken for this one's. */
-function withAnswer(document: RunDocument, text: string, now: number): RunDocument {
+function withAnswer(document: RunDocument, text: string, now: number, findings?: Findings): RunDocument {
   const over = turnOver(document, now);
-  const known = new Set(over.run.artifacts.map((each) => (each.kind === "pull_request" ? each.url : null)));
+  const known = new Set(over.run.artifacts.flatMap((each) => (each.kind === "pull_request" ? each.url : [])));
   const found = pullRequestsIn(text).filter((url) => !known.has(url));
-  const added = found.map((url) => ({ kind: "pull_request" as const, url, branch: "", at: now }));
+  const added = found.map((url) => ({
+    kind: "pull_request" as const,
+    url,
+    branch: findings?.isOwn(url) ? findings.branch : "",
+    at: now,
+  }));
   return {
     ...over,
     said: [...over.said, { role: "assistant", at: now, turn: over.turn, text }],
     run: {
       ...over.run,
-      artifacts: [...over.run.artifacts, ...added].slice(0, 50),
+      artifacts: [...over.run.artifacts, ...added.slice(0, Math.max(0, mostPullRequests - known.size))],
     },
   };
+}
+
+const mostPullRequests = 50;
+
+/** The files are those that there are now; one that was known keeps its id. */
+function withFiles(document: RunDocument, now: number, findings?: Findings): RunDocument {
+  if (findings?.files == null) return document;
+  const { artifacts } = document.run;
+  const files = findings.files.map((file): RunArtifact => {
+    const known = artifacts.find((each) => each.kind === "file" && each.path === file.path);
+    const { uid, at } = known?.kind === "file" ? known : { uid: findings.newUid(), at: now };
+    return { kind: "file", ...file, uid, at };
+  });
+  const others = artifacts.filter(({ kind }) => kind !== "file");
+  return { ...document, run: { ...document.run, artifacts: [...others, ...files] } };
 }
 
 /** Addresses of pull requests, each once: https://<host>/<owner>/<repository>/pull/<number>. */

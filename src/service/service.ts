@@ -1,23 +1,22 @@
 import { join, resolve } from "node:path";
+import { createAttachments } from "./attachments.ts";
 import { type Catalog, emptyCatalog } from "./catalog.ts";
-import { createCommandAgent } from "./command-agent.ts";
-import { createDemonstrationAgent, defaultDemoStepMs } from "./demonstration-agent.ts";
+import { defaultDemoStepMs } from "./demonstration-agent.ts";
 import { endpoints } from "./endpoints.ts";
-import { createExecutor } from "./executor.ts";
+import { createExecution } from "./execution.ts";
 import { lockFolder } from "./folder-lock.ts";
 import type { ServiceLog } from "./log.ts";
 import { createOperations } from "./operations.ts";
 import { createRoutes } from "./routes.ts";
 import { createRunStore } from "./run-store.ts";
-import { createStartedProcesses } from "./started-processes.ts";
-import { makeWorkFolder } from "./work-folder.ts";
+import type { SessionLinks } from "./session-keys.ts";
+import { createSessions } from "./sessions.ts";
 
 export type { ServiceLog } from "./log.ts";
+export type { SessionLinks } from "./session-keys.ts";
 
 /** Where the service's paths begin. */
 export const basePath = "/api/v1";
-
-export type SessionLinks = "read" | "steer";
 
 export interface ServiceOptions {
   /** Its documents live in the folder `service` of this one. */
@@ -26,7 +25,10 @@ export interface ServiceOptions {
   readonly apiKey: string;
   /** How people reach this server, for links to a run's page; no path. */
   readonly publicUrl: () => string;
-  /** The agent: run by the shell in the run's folder, prompt on stdin, answer on stdout. Absent: a demonstration. */
+  /**
+   * The agent: the name of a preset (presets.ts), or a line that the shell runs in the run's folder, prompt on
+   * stdin, answer on stdout. Absent: a demonstration.
+   */
   readonly command?: string | undefined;
   /** What the command inherits, less the bot's own secrets (agent-environment.ts). */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -38,8 +40,12 @@ export interface ServiceOptions {
   readonly workDir: string;
   /** Runs that are worked on at once, at least 1. */
   readonly maxRuns: number;
-  /** How long one turn may take. */
+  /** New runs are refused while this many wait; 1000 if absent. */
+  readonly maxQueued?: number;
+  /** How long one turn may take, and how long the preparation of a run's folder. */
   readonly timeoutMs: number;
+  /** How long an ended run's worktree is kept; 14 days if absent. */
+  readonly keepWorktreesMs?: number;
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
   /** How long one step of the demonstration takes. */
@@ -64,27 +70,31 @@ export interface Service {
 }
 
 const defaultGraceMs = 5_000;
+const defaultMaxQueued = 1_000;
+const defaultKeepWorktreesMs = 14 * 24 * 3_600_000;
 
 /** An Agent Runs service of one's own: the API of agent-runs-service.md, run on this machine. */
 export function createService(options: ServiceOptions): Service {
   const { apiKey, publicUrl, command, environment, maxRuns, timeoutMs, log } = options;
   const { catalog = emptyCatalog, sessionLinks = "read", now = Date.now } = options;
-  const graceMs = options.graceMs ?? defaultGraceMs;
   const folder = resolve(options.dataDir, "service");
-  const workDir = resolve(options.workDir);
 
-  const runs = createRunStore(join(folder, "runs"), now, log);
-  const started = createStartedProcesses(join(folder, "processes"), graceMs, log);
-  const agent =
-    command === undefined || command.trim() === ""
-      ? createDemonstrationAgent(options.demoStepMs ?? defaultDemoStepMs)
-      : createCommandAgent({ command, environment, graceMs, started, log });
-  const executor = createExecutor({
+  const runs = createRunStore(folder, now, log);
+  const attachments = createAttachments(join(folder, "attachments"));
+  const executor = createExecution({
     runs,
-    agent,
+    catalog,
+    attachments,
+    folder,
+    workDir: resolve(options.workDir),
+    command: command?.trim() ? command : null,
+    environment,
     maxRuns: Math.max(1, maxRuns),
+    maxQueued: Math.max(1, options.maxQueued ?? defaultMaxQueued),
     timeoutMs,
-    makeFolder: (run) => makeWorkFolder(workDir, join(folder, "mcp"), run),
+    graceMs: options.graceMs ?? defaultGraceMs,
+    demoStepMs: options.demoStepMs ?? defaultDemoStepMs,
+    keepWorktreesMs: options.keepWorktreesMs ?? defaultKeepWorktreesMs,
     now,
     log,
   });
@@ -93,14 +103,21 @@ export function createService(options: ServiceOptions): Service {
   let phase: "new" | "started" | "stopped" = "new";
   let unlock: (() => Promise<void>) | null = null;
 
+  const sessions = createSessions({
+    runs,
+    live: executor.live,
+    links: sessionLinks,
+    address: (runId) => `${publicUrl().replace(/\/+$/, "")}${basePath}/sessions/${runId}`,
+    now,
+    log,
+  });
   const operations = createOperations({
     runs,
     executor,
     catalog,
-    sessionLinks,
+    attachments,
+    sessions,
     nextPlace: () => ++places,
-    sessionLink: ({ id, sessionKey }) =>
-      `${publicUrl().replace(/\/+$/, "")}${basePath}/sessions/${id}?key=${sessionKey}`,
     now,
   });
   const routes = createRoutes({
@@ -117,11 +134,12 @@ export function createService(options: ServiceOptions): Service {
     async start() {
       const release = await lockFolder(folder);
       try {
-        await started.endLeftovers();
+        await executor.clear();
         await runs.load();
         places = runs.highestPlace();
         await executor.recover();
       } catch (error) {
+        await runs.close();
         await release();
         throw error;
       }
@@ -130,8 +148,9 @@ export function createService(options: ServiceOptions): Service {
     },
     async stop() {
       phase = "stopped";
+      sessions.stop();
       await executor.stop();
-      await runs.quiet();
+      await runs.close();
       await unlock?.();
       unlock = null;
     },

@@ -7,8 +7,8 @@ export interface TextTail {
   text(): string;
 }
 
-/** `most` in UTF-16 units. */
-export function createTextTail(most: number): TextTail {
+/** `most` in UTF-16 units; `clean` is done to what is read. */
+export function createTextTail(most: number, clean = (text: string): string => text): TextTail {
   let kept = "";
   let dropped = false;
   /** Asked for often, such as by everybody who watches a run; null once more was added. */
@@ -28,7 +28,7 @@ export function createTextTail(most: number): TextTail {
     text() {
       if (told !== null) return told;
       cut();
-      const plain = stripVTControlCharacters(kept);
+      const plain = clean(stripVTControlCharacters(kept));
       told = dropped ? `[The beginning was left out.]\n${plain}` : plain;
       return told;
     },

@@ -1,23 +1,48 @@
+import { join } from "node:path";
 import type { RunDocument, Utterance } from "./run-document.ts";
+import type { SkillText } from "./skill-text.ts";
 
 /** Most characters of earlier turns that are given again; what is older is left out. */
 const mostHistory = 200_000;
 
-/** What the agent reads in the turn that just began. */
-export function turnInput(document: RunDocument): { readonly input: string; readonly words: string[] } {
+export interface InputParts {
+  /** Stand before everything else, in this order. */
+  readonly basePrompts: readonly string[];
+  /** Of the run's skill; null: the agent is told its name. */
+  readonly skill: SkillText | null;
+  /** Where the files that came with the request are. */
+  readonly attachmentsFolder: string;
+}
+
+/** What the agent reads in the turn that just began, and the new words alone. */
+export function turnInput(
+  document: RunDocument,
+  { basePrompts, skill, attachmentsFolder }: InputParts,
+): { readonly input: string; readonly words: string[] } {
   const { run, said, turn } = document;
-  const words = said.filter((entry) => entry.turn === turn && entry.role === "user").map(({ text }) => text);
+  const now = said.filter((entry) => entry.turn === turn);
+  const words = now.filter(({ role }) => role === "user").map(({ text }) => text);
+  const notes = now.filter(({ role }) => role === "system").map(({ text }) => `Note: ${text}`);
   const earlier = said.filter((entry) => entry.turn < turn);
+  const files = run.attachments.map(({ name, mime }) => `- ${join(attachmentsFolder, name)} (${mime})`);
   const parts = [
-    run.config.base_prompt ?? "",
-    run.skill === null ? "" : `Use the skill ${run.skill}.`,
+    ...basePrompts,
+    run.skill === null ? "" : skillPart(run.skill, skill),
     ...(earlier.length === 0
       ? []
       : ["The conversation so far:", history(earlier), "It goes on with this message:"]),
     ...words,
+    ...notes,
+    files.length === 0 ? "" : `Files that came with the request:\n${files.join("\n")}`,
   ];
   const input = parts.filter((part) => part.trim() !== "").join("\n\n");
   return { input: `${input}\n`, words };
+}
+
+function skillPart(name: string, skill: SkillText | null): string {
+  if (skill === null) return `Use the skill ${name}.`;
+  const folder = skill.folder === null ? "" : ` Its files are in ${skill.folder}.`;
+  return `Use the skill ${name}, which is this text.${folder}\n\n<skill>\n${skill.text.trim()}\n</skill>`;
 }
 
 function history(earlier: readonly Utterance[]): string {

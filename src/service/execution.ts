@@ -1,0 +1,136 @@
+import { join } from "node:path";
+import type { Agent } from "./agent.ts";
+import { inherited } from "./agent-environment.ts";
+import type { Attachments } from "./attachments.ts";
+import type { Catalog } from "./catalog.ts";
+import { createCommandAgent } from "./command-agent.ts";
+import { createDemonstrationAgent } from "./demonstration-agent.ts";
+import { createExecutor, type Executor } from "./executor.ts";
+import { createGit } from "./git.ts";
+import type { ServiceLog } from "./log.ts";
+import { createOutputLog } from "./output-log.ts";
+import { createRepositories } from "./repositories.ts";
+import type { Run } from "./run-document.ts";
+import { createRunProcess } from "./run-process.ts";
+import type { RunStore } from "./run-store.ts";
+import { isEnded } from "./run-wire.ts";
+import { createStartedProcesses } from "./started-processes.ts";
+import { createTurnWork, mostAnswer } from "./turn-work.ts";
+import { createWorkplaces, type Workplaces } from "./workplaces.ts";
+
+export interface ExecutionOptions {
+  readonly runs: RunStore;
+  readonly catalog: Catalog;
+  readonly attachments: Attachments;
+  /** The service's own folder. */
+  readonly folder: string;
+  readonly workDir: string;
+  /** The service's command for runs whose factory and environment have none; null: the demonstration. */
+  readonly command: string | null;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly maxRuns: number;
+  readonly maxQueued: number;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly demoStepMs: number;
+  /** How long an ended run's worktree is kept. */
+  readonly keepWorktreesMs: number;
+  readonly now: () => number;
+  readonly log: ServiceLog;
+}
+
+export interface Execution extends Executor {
+  /** Ends what a killed service left running. Before anything else, and only by the folder's owner. */
+  clear(): Promise<void>;
+}
+
+const betweenSweepsMs = 3_600_000;
+
+/** Everything that works on runs, put together. */
+export function createExecution(options: ExecutionOptions): Execution {
+  const { runs, catalog, attachments, folder, workDir, environment, graceMs, now, log } = options;
+  const started = createStartedProcesses(join(folder, "processes"), graceMs, log);
+  const run = createRunProcess(started, graceMs);
+  const git = createGit(run);
+  const repositories = createRepositories(join(folder, "repositories"), git, now);
+  const workplaces = createWorkplaces({
+    catalog,
+    workDir,
+    recordDir: join(folder, "worktrees"),
+    repositories,
+    git,
+    run,
+    inherited: inherited(environment),
+    now,
+    log,
+  });
+  const outputs = createOutputLog(join(folder, "output"), mostAnswer);
+  const turns = createTurnWork({ catalog, workplaces, attachments, outputs, folder, log });
+  const demonstration = createDemonstrationAgent(options.demoStepMs);
+
+  const agentFor = (which: Run): Agent => {
+    const command = commandOf(which, catalog, workplaces, options.command);
+    return command === null ? demonstration : createCommandAgent({ command, environment, run, log });
+  };
+  const { maxRuns, maxQueued, timeoutMs, keepWorktreesMs } = options;
+  const executor = createExecutor({
+    runs,
+    agentFor,
+    workplaces,
+    turns,
+    outputs,
+    maxRuns,
+    maxQueued,
+    timeoutMs,
+    now,
+    log,
+  });
+
+  const stopping = new AbortController();
+  let sweeping: Promise<void> = Promise.resolve();
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  /** A run that nobody knows any more, or can read, counts from when its folder was made. */
+  function isOver(runId: string, preparedAt: number): boolean {
+    const known = runs.get(runId);
+    if (known !== null && (!isEnded(known.state) || executor.isWorkingOn(runId))) return false;
+    return now() - (known?.updatedAt ?? preparedAt) > keepWorktreesMs;
+  }
+
+  function sweep(): void {
+    sweeping = sweeping
+      .then(() => workplaces.removeOld(isOver, stopping.signal))
+      .catch((error: unknown) => log.warn("old worktrees could not be removed", { error }));
+  }
+
+  return {
+    ...executor,
+    async clear() {
+      await started.endLeftovers();
+      await repositories.unlock();
+    },
+    async recover() {
+      await executor.recover();
+      sweep();
+      timer = setInterval(sweep, betweenSweepsMs);
+      timer.unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      stopping.abort();
+      await Promise.all([executor.stop(), sweeping]);
+    },
+  };
+}
+
+/** The factory's, else the environment's, else the service's; null if nobody has one. */
+function commandOf(
+  run: Run,
+  catalog: Catalog,
+  workplaces: Workplaces,
+  command: string | null,
+): string | null {
+  const factory = catalog.factories.find(({ uid }) => uid === run.factoryUid);
+  const candidates = [factory?.command, workplaces.environmentOf(run)?.command, command];
+  return candidates.find((each) => each != null && each.trim() !== "") ?? null;
+}

@@ -1,0 +1,189 @@
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Low } from "lowdb";
+import { z } from "zod";
+import type { Catalog, EnvironmentSpec } from "./catalog.ts";
+import { durableFile } from "./durable-file.ts";
+import type { Git } from "./git.ts";
+import { createLines } from "./lines.ts";
+import type { ServiceLog } from "./log.ts";
+import { type Repositories, runRef } from "./repositories.ts";
+import type { Run } from "./run-document.ts";
+import type { RunProcess } from "./run-process.ts";
+import { setUp } from "./set-up.ts";
+
+/** `notes` are for the agent and for people: what is not as they would expect. */
+export type Prepared =
+  | { readonly kind: "ready"; readonly notes: readonly string[] }
+  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "aborted" };
+
+/** The folders that runs work in. All of it rejects with the file system's error. */
+export interface Workplaces {
+  folderOf(run: Run): string;
+  /** What its environment declares; null if it has none, or nobody declares it any more. */
+  environmentOf(run: Run): EnvironmentSpec | null;
+  /** Whether `prepare` would fetch or set up something. */
+  needsPreparing(run: Run): Promise<boolean>;
+  /** Makes the run's folder what its environment says, unless it is that already. */
+  prepare(run: Run, signal: AbortSignal): Promise<Prepared>;
+  /** Keeps what the run has committed, and tells which branch its worktree is on; "" if on none. */
+  keepCommits(run: Run): Promise<string>;
+  /** Removes the prepared folders of runs that `isOver` says yes to. */
+  removeOld(isOver: (runId: string, preparedAt: number) => boolean, signal: AbortSignal): Promise<void>;
+}
+
+/** What is known of a run's folder, on disk. `gone`: it was ready and is removed. */
+const workplace = z.object({
+  state: z.enum(["making", "ready", "gone"]),
+  /** Whether an agent may have worked in an earlier folder of the run. */
+  again: z.boolean(),
+  clone: z.string().nullable(),
+  branch: z.string().nullable(),
+  /** Milliseconds since the epoch. */
+  at: z.number(),
+});
+type Workplace = z.infer<typeof workplace>;
+
+export interface WorkplaceOptions {
+  readonly catalog: Catalog;
+  readonly workDir: string;
+  /** What is known of the folders is kept here. */
+  readonly recordDir: string;
+  readonly repositories: Repositories;
+  readonly git: Git;
+  readonly run: RunProcess;
+  /** What git and the set-up inherit. */
+  readonly inherited: Readonly<Record<string, string>>;
+  readonly now: () => number;
+  readonly log: ServiceLog;
+}
+
+const keepingMs = 20_000;
+const anew =
+  "The run's folder was made anew: what had not been committed in it is lost, and what had been is here.";
+
+export function createWorkplaces(options: WorkplaceOptions): Workplaces {
+  const { catalog, workDir, recordDir, repositories, git, inherited, now, log } = options;
+  const lines = createLines();
+  const folderOf = (run: Run): string => join(workDir, run.id);
+  const environmentOf = (run: Run): EnvironmentSpec | null =>
+    catalog.environments.find(({ id }) => id === run.config.environment_id) ?? null;
+  const record = (runId: string): Low<Workplace | null> =>
+    new Low(durableFile(join(recordDir, `${runId}.json`), workplace.parse), null);
+
+  function environmentFor(run: Run, spec: EnvironmentSpec | null): Record<string, string> {
+    const own = { AGENT_RUN_ID: run.id, AGENT_ENVIRONMENT_ID: spec?.id ?? "", PWD: folderOf(run) };
+    return { ...inherited, ...spec?.variables, ...own };
+  }
+
+  async function known(runId: string): Promise<Workplace | null> {
+    const db = record(runId);
+    await db.read();
+    return db.data;
+  }
+
+  async function write(runId: string, data: Omit<Workplace, "at">): Promise<void> {
+    await mkdir(recordDir, { recursive: true, mode: 0o700 });
+    const db = record(runId);
+    db.data = { ...data, at: now() };
+    await db.write();
+  }
+
+  /** A folder that nothing is known of is from before its environment was declared: it stays as it is. */
+  const isReady = async (run: Run, before: Workplace | null): Promise<boolean> =>
+    (before === null || before.state === "ready") && (await isFolder(folderOf(run)));
+
+  async function make(run: Run, spec: EnvironmentSpec, signal: AbortSignal): Promise<Prepared> {
+    const before = await known(run.id);
+    if (await isReady(run, before)) return { kind: "ready", notes: [] };
+    const again = before?.again ?? false;
+    const branch = before?.branch ?? null;
+    const path = folderOf(run);
+    await mkdir(workDir, { recursive: true, mode: 0o700 });
+    await write(run.id, { state: "making", again, clone: before?.clone ?? null, branch });
+    const notes = again ? [anew] : [];
+    const environment = environmentFor(run, spec);
+    let clone: string | null = null;
+    if (spec.repository === null) await mkdir(path, { recursive: true, mode: 0o700 });
+    else {
+      const { repository } = spec;
+      const wish = { runId: run.id, environmentId: spec.id, repository, branch: spec.branch, path };
+      const got = await repositories.checkOut(
+        { ...wish, again: again ? { branch } : null, environment },
+        signal,
+      );
+      if (got.kind !== "done") return got;
+      clone = got.clone;
+      await write(run.id, { state: "making", again, clone, branch });
+      if (got.staleSince !== null) {
+        log.warn("a repository could not be fetched", { runId: run.id, environmentId: spec.id });
+        notes.push(`The repository could not be fetched; this is how it was at ${got.staleSince}.`);
+      }
+    }
+    const end = await setUp({ runId: run.id, spec, folder: path, environment }, options.run, signal);
+    if (end.kind === "ready") await write(run.id, { state: "ready", again: true, clone, branch });
+    return end.kind === "ready" ? { kind: "ready", notes } : end;
+  }
+
+  return {
+    folderOf,
+    environmentOf,
+    async needsPreparing(run) {
+      const spec = environmentOf(run);
+      if (spec === null || isPlain(spec)) return false;
+      return !(await isReady(run, await known(run.id)));
+    },
+    async prepare(run, signal) {
+      const spec = environmentOf(run);
+      if (spec === null || isPlain(spec)) {
+        await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
+        return { kind: "ready", notes: [] };
+      }
+      return lines.inLine<Prepared>(run.id, signal, () => make(run, spec, signal), { kind: "aborted" });
+    },
+    async keepCommits(run) {
+      const before = await known(run.id);
+      if (before?.clone == null) return "";
+      const at = { runId: run.id, folder: folderOf(run) };
+      const signal = AbortSignal.timeout(keepingMs);
+      const environment = environmentFor(run, environmentOf(run));
+      await git({ ...at, args: ["update-ref", runRef(run.id), "HEAD"] }, environment, signal);
+      const head = await git(
+        { ...at, args: ["symbolic-ref", "--quiet", "--short", "HEAD"] },
+        environment,
+        signal,
+      );
+      const branch = head.kind === "done" ? head.output.trim() : "";
+      if ((before.branch ?? "") !== branch) await write(run.id, { ...before, branch: branch || null });
+      return branch;
+    },
+    async removeOld(isOver, signal) {
+      const names = await readdir(recordDir).catch(() => []);
+      for (const runId of names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -5))) {
+        await lines.inLine(
+          runId,
+          signal,
+          async () => {
+            const before = await known(runId);
+            if (before === null || before.state === "gone" || !isOver(runId, before.at)) return;
+            await write(runId, { ...before, state: "gone" });
+            log.info("an old folder is removed", { runId });
+            const path = join(workDir, runId);
+            const { clone } = before;
+            const environment = inherited;
+            if (clone === null) await rm(path, { recursive: true, force: true });
+            else await repositories.remove({ runId, clone, path, environment }, signal);
+          },
+          undefined,
+        );
+      }
+    },
+  };
+}
+
+/** Nothing to fetch and nothing to set up: an empty folder. */
+const isPlain = (spec: EnvironmentSpec): boolean => spec.repository === null && spec.setup.length === 0;
+
+const isFolder = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => null))?.isDirectory() ?? false;
