@@ -1,11 +1,19 @@
 import { expect, test } from "vitest";
 import { createAgentRunsClient } from "../../src/agent-runs/client.ts";
 import { InvalidRequestError } from "../../src/agent-runs/errors.ts";
+import type { NewRun } from "../../src/agent-runs/requests.ts";
 import type { CreateRequest } from "../../src/core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "../../src/ports.ts";
 import { apiKey, rejection, startLocalApi } from "./local-api.ts";
 
 const created = { run_id: "run-1", task_id: "run-1", state: "QUEUED" };
+
+const attachment = { file_name: "a.png", mime_type: "image/png", data: "AAAA" };
+const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, ""]));
+const withServer = (one: Readonly<Record<string, unknown>>) => ({
+  prompt: "x",
+  config: { mcp_servers: { one } },
+});
 
 test("a run is created with the key, the prompt and everything else that was asked for", async () => {
   await using api = await startLocalApi(() => ({ body: created }));
@@ -27,6 +35,45 @@ test("a run is created with the key, the prompt and everything else that was ask
   expect(asked?.headers.authorization).toBe(`Bearer ${apiKey}`);
   expect(asked?.headers["content-type"]).toBe("application/json");
   expect(JSON.parse(asked?.body ?? "")).toEqual(request);
+});
+
+test("everything that a run can be asked with is sent as it is", async () => {
+  await using api = await startLocalApi(() => ({ body: { ...created, at_capacity: true } }));
+  const request: NewRun = {
+    title: "Fix",
+    config: {
+      name: "bot",
+      base_prompt: "Be brief.",
+      environment_id: "env-1",
+      skills: ["a/b:c"],
+      mcp_servers: { shared: { warp_id: "s-1" }, files: { command: "files", args: ["-r"], env: { A: "b" } } },
+      worker_host: "mine",
+      computer_use_enabled: false,
+      idle_timeout_minutes: 5,
+      harness: { type: "x" },
+    },
+    skill: "acme/app:deploy",
+    conversation_id: "c-1",
+    attachments: [attachment],
+    metadata: pairs(20),
+    mode: "plan",
+    interactive: true,
+    team: false,
+    agent_identity_uid: "a-1",
+    on_behalf_of: "u-1",
+    parent_run_id: "run-0",
+  };
+  expect(await api.client().create(request)).toMatchObject({ run_id: "run-1", at_capacity: true });
+  expect(JSON.parse(api.seen[0]?.body ?? "")).toEqual(request);
+});
+
+test("a list with a limit that no service takes is not asked for", async () => {
+  await using api = await startLocalApi(() => ({ body: created }));
+  for (const limit of [0, 501, 1.5]) {
+    const error = await rejection(api.client().list({ limit }));
+    expect(error).toMatchObject({ name: "InvalidRequestError", fields: ["limit"] });
+  }
+  expect(api.seen).toEqual([]);
 });
 
 test("a slash after the base URL makes no difference", async () => {
@@ -52,14 +99,19 @@ test("a follow-up and a cancel are done when the status says so, whatever the bo
 });
 
 test.each([
-  ["no prompt and no skill", { title: "nothing to do" }],
-  ["metadata with a key that the service rejects", { prompt: "x", metadata: { "a key": "b" } }],
-  ["metadata with a value that is too long", { prompt: "x", metadata: { key: "é".repeat(129) } }],
-])("a run with %s is not sent", async (_, request) => {
+  ["no prompt and no skill", { title: "nothing to do" }, "prompt"],
+  ["a key that the service rejects", { prompt: "x", metadata: { "a key": "b" } }, "metadata.a key"],
+  ["a value that is too long", { prompt: "x", metadata: { key: "é".repeat(129) } }, "metadata.key"],
+  ["a value with a NUL", { prompt: "x", metadata: { key: "\0" } }, "metadata.key"],
+  ["too much metadata", { prompt: "x", metadata: pairs(21) }, "metadata"],
+  ["too many attachments", { prompt: "x", attachments: Array(6).fill(attachment) }, "attachments"],
+  ["a server that is reached in two ways", withServer({ url: "u", command: "c" }), "config.mcp_servers.one"],
+  ["a server that is reached in no way", withServer({ args: [] }), "config.mcp_servers.one"],
+])("a run with %s is not sent, and the field is named", async (_, request, field) => {
   await using api = await startLocalApi(() => ({ body: created }));
   const error = await rejection(api.client().create(request));
   expect(error).toBeInstanceOf(InvalidRequestError);
-  expect(error).toMatchObject({ certainty: "not-sent", retryable: false });
+  expect(error).toMatchObject({ certainty: "not-sent", retryable: false, fields: [field] });
   expect(api.seen).toEqual([]);
 });
 

@@ -66,3 +66,41 @@ test("a failure to look is not the same as finding none", async () => {
   await using api = await startLocalApi(() => problem("feature_not_available", 403));
   expect(await rejection(api.client().findFactory("pay"))).toMatchObject({ status: 403 });
 });
+
+test("factories are listed page by page and all together, and one is fetched by its uid", async () => {
+  await using api = await startLocalApi(factories(payments, payments2, twin));
+  const client = api.client();
+  const page = await client.factories({ search: "payments", limit: 2 });
+  expect(page.factories.map(({ uid }) => uid)).toEqual(["f-1", "f-2"]);
+  expect(page.page_info?.has_next_page).toBe(true);
+  const all: string[] = [];
+  for await (const { uid } of client.allFactories({ search: "payments" })) all.push(uid);
+  expect(all).toEqual(["f-1", "f-2", "f-3"]);
+  expect(await client.factory("f-1")).toEqual(payments);
+  expect(await rejection(client.factory("f-9"))).toMatchObject({ name: "NotFoundError" });
+});
+
+test("a dispatch can carry a title and a ticket, and its answer tells where it went", async () => {
+  const body = {
+    run_id: "run-1",
+    state: "QUEUED",
+    factory_uid: "f-1",
+    foreman_agent: "Fran",
+    ticket_ref: "a:1",
+  };
+  await using api = await startLocalApi(() => ({ body }));
+  const asked = { prompt: "build it", title: "Build", ticket_ref: "linear:APP-1" };
+  expect(await api.client().dispatchToFactory("f-1", asked)).toEqual(body);
+  expect(api.seen.map(({ method, url, body: sent }) => [method, url.pathname, JSON.parse(sent)])).toEqual([
+    ["POST", "/api/v1/factory/f-1/runs", asked],
+  ]);
+});
+
+test.each(["", " \n"])("a dispatch of %j is not sent", async (prompt) => {
+  await using api = await startLocalApi(() => ({ body: {} }));
+  for (const asked of [prompt, { prompt }]) {
+    const error = await rejection(api.client().dispatchToFactory("f-1", asked));
+    expect(error).toMatchObject({ name: "InvalidRequestError", fields: ["prompt"], certainty: "not-sent" });
+  }
+  expect(api.seen).toEqual([]);
+});
