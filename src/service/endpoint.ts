@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Result, ServiceCode } from "./problem.ts";
+import type { Sessions } from "./sessions.ts";
 
 /** What the endpoints ask of the service; each value is the body of a 200. */
 export interface Operations {
@@ -9,8 +10,14 @@ export interface Operations {
   conversation(runId: string): Promise<Result<unknown>>;
   followUp(runId: string, request: Request): Promise<Result<unknown>>;
   cancel(runId: string): Promise<Result<unknown>>;
-  /** The run's page; null if there is no such run, or `opens` says no to its session key. */
-  sessionPage(runId: string, opens: (sessionKey: string) => boolean): Promise<string | null>;
+  environments(parameters: URLSearchParams): Promise<Result<unknown>>;
+  models(): Result<unknown>;
+  skills(parameters: URLSearchParams): Promise<Result<unknown>>;
+  factories(parameters: URLSearchParams): Result<unknown>;
+  factory(uid: string): Result<unknown>;
+  /** Makes a run of the factory. */
+  dispatch(uid: string, request: Request): Promise<Result<unknown>>;
+  readonly sessions: Sessions;
 }
 
 /** What a request asks for. */

@@ -1,21 +1,31 @@
-import { createRequest, followUpRequest } from "../agent-runs/schema.ts";
+import { followUpRequest } from "../agent-runs/schema.ts";
+import { environmentsQuery, factoriesQuery, skillsQuery } from "./catalog-queries.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { listParameters } from "./list-query.ts";
+import { described } from "./query.ts";
+import { sessionEndpoints } from "./session-endpoints.ts";
 import {
   cancelAnswer,
   conversationAnswer,
   createAnswer,
+  environmentsAnswer,
+  factoriesAnswer,
+  factoryAnswer,
+  factoryRequest,
+  factoryRunAnswer,
   followUpAnswer,
   listAnswer,
+  modelsAnswer,
   runAnswer,
-} from "./answers.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { listParameters } from "./list-query.ts";
-import { sessionEndpoints } from "./session-endpoints.ts";
+  runRequest,
+  skillsAnswer,
+} from "./wire-shapes.ts";
 
 const create = {
   group: "Runs",
-  body: createRequest,
+  body: runRequest,
   answer: createAnswer,
-  refusals: ["invalid_request", "feature_not_available"],
+  refusals: ["invalid_request"],
   handle: (operations, { request }) => operations.create(request),
 } satisfies Partial<Endpoint>;
 
@@ -95,6 +105,77 @@ export const endpoints: readonly Endpoint[] = [
     answer: cancelAnswer,
     refusals: ["invalid_request", "resource_not_found", "conflict", "operation_not_supported"],
     handle: (operations, { parameter }) => operations.cancel(parameter("runId")),
+  },
+  {
+    id: "listEnvironments",
+    method: "GET",
+    path: "/agent/environments",
+    group: "What can be picked",
+    summary: "List environments",
+    description:
+      "A `uid` is what a configuration names as `environment_id`. Where none is declared, a configuration can name any.",
+    query: described(environmentsQuery),
+    answer: environmentsAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.environments(query),
+  },
+  {
+    id: "listModels",
+    method: "GET",
+    path: "/agent/models",
+    group: "What can be picked",
+    summary: "List models",
+    description:
+      "An `id` is what a configuration names as `model_id`. Where none is declared, a configuration can name any.",
+    answer: modelsAnswer,
+    refusals: [],
+    handle: (operations) => operations.models(),
+  },
+  {
+    id: "listSkills",
+    method: "GET",
+    path: "/agent",
+    group: "What can be picked",
+    summary: "List skills",
+    description: "A variant's `id` is what a request names as `skill`.",
+    query: described(skillsQuery),
+    answer: skillsAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.skills(query),
+  },
+  {
+    id: "listFactories",
+    method: "GET",
+    path: "/factory",
+    group: "Factories",
+    summary: "List factories",
+    query: described(factoriesQuery),
+    answer: factoriesAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.factories(query),
+  },
+  {
+    id: "getFactory",
+    method: "GET",
+    path: "/factory/{uid}",
+    group: "Factories",
+    summary: "Fetch a factory",
+    answer: factoryAnswer,
+    refusals: ["resource_not_found"],
+    handle: (operations, { parameter }) => operations.factory(parameter("uid")),
+  },
+  {
+    id: "runFactory",
+    method: "POST",
+    path: "/factory/{uid}/runs",
+    group: "Factories",
+    summary: "Send a prompt to a factory",
+    description:
+      "Makes a run with the factory's base prompt, environment, model, skill and command: an ordinary run from then on. The ticket, if there is one, is kept as the run's metadata.",
+    body: factoryRequest,
+    answer: factoryRunAnswer,
+    refusals: ["invalid_request", "resource_not_found"],
+    handle: (operations, { parameter, request }) => operations.dispatch(parameter("uid"), request),
   },
   ...sessionEndpoints,
 ];

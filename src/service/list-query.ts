@@ -2,6 +2,7 @@ import { z } from "zod";
 import { knownStates } from "../agent-runs/schema.ts";
 import type { QueryParameter } from "./endpoint.ts";
 import { type Result, refused } from "./problem.ts";
+import { singleValues } from "./query.ts";
 import { faults } from "./request-body.ts";
 
 const time = z.iso
@@ -67,18 +68,26 @@ const aliases: Readonly<Record<string, string>> = { config_name: "name", skill_s
 
 /** Reads the query of `GET /agent/runs`. Unknown parameters are ignored, empty ones are absent. */
 export function listFilterOf(parameters: URLSearchParams): Result<ListFilter> {
-  const single: Record<string, string> = {};
   const metadata: [string, string][] = [];
   for (const [written, value] of parameters) {
+    if (!/^metadata(\[|$)/.test(written)) continue;
     const key = /^metadata\[(.+)\]$/.exec(written)?.[1];
-    if (key !== undefined) metadata.push([key, value]);
-    const name = aliases[written] ?? written;
-    if (value !== "" && !Object.hasOwn(single, name)) single[name] = value;
+    // Ignored, it would let everything through.
+    if (key === undefined) return refused("invalid_request", "metadata: write it as metadata[key]=value");
+    metadata.push([key, value]);
   }
-  const states = parameters.getAll("state").flatMap((value) => value.split(","));
-  const state = states.filter((value) => value !== "");
-  const parsed = query.safeParse({ ...single, state, metadata });
+  const state = parameters
+    .getAll("state")
+    .flatMap((value) => value.split(","))
+    .filter((value) => value !== "");
+  const parsed = query.safeParse({ ...singleValues(parameters, aliases), state, metadata });
   return parsed.success
     ? { ok: true, value: parsed.data }
     : refused("invalid_request", faults(parsed.error.issues));
 }
+
+/** The runs that match these, in the order and number that a list has if nothing is said. */
+export const runsLike = (wanted: Partial<ListFilter>): ListFilter => ({
+  ...query.parse({ state: [], metadata: [] }),
+  ...wanted,
+});

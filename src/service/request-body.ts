@@ -1,6 +1,9 @@
 import type { z } from "zod";
 import { type Refusal, type Result, refused } from "./problem.ts";
 
+/** Room for any prompt that makes sense, and some attachments. */
+export const mostBodyBytes = 10_000_000;
+
 /** The JSON body as `schema` wants it. Refused while it arrives once it exceeds `mostBytes`. */
 export async function readBody<T>(
   request: Request,

@@ -1,6 +1,6 @@
 /**
- * What this service answers, for its description: the contract's shapes, which readers take leniently, with
- * what this service always tells and in which form.
+ * What this service takes and answers: the contract's shapes, with what this service always tells, and in
+ * which form, where the contract lets readers be lenient.
  */
 import { z } from "zod";
 import {
@@ -36,6 +36,24 @@ import {
   skillVariant,
   statusMessage,
 } from "../agent-runs/schema.ts";
+
+/** Older SDKs send images by themselves, without file names. */
+const image = z.looseObject({
+  mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+  data: z.string(),
+});
+export const runRequest = createRequest.extend({
+  images: z.array(image).max(5).optional().describe("Attachments of older clients, which have no names."),
+});
+export type RunRequest = z.infer<typeof runRequest>;
+
+/** Kept as the run's metadata, within its limits. */
+const ticketPart = z
+  .string()
+  .refine((value) => Buffer.byteLength(value) <= 256 && !value.includes("\0"), "at most 256 bytes, no NUL")
+  .optional();
+export const factoryRequest = factoryRunRequest.extend({ ticket_ref: ticketPart, ticket_url: ticketPart });
+export type FactoryRequest = z.infer<typeof factoryRequest>;
 
 const time = z.iso.datetime();
 
@@ -140,7 +158,7 @@ export const problemAnswer = problem.extend({
 
 /** Under which name each shape stands in the description. */
 export const named: Readonly<Record<string, z.ZodType>> = {
-  RunAgentRequest: createRequest,
+  RunAgentRequest: runRequest,
   RunAgentResponse: createAnswer,
   AmbientAgentConfig: config,
   MCPServerConfig: mcpServerConfig,
@@ -167,7 +185,7 @@ export const named: Readonly<Record<string, z.ZodType>> = {
   ListSkillsResponse: skillsAnswer,
   Factory: factoryAnswer,
   ListFactoriesResponse: factoriesAnswer,
-  FactoryRunRequest: factoryRunRequest,
+  FactoryRunRequest: factoryRequest,
   FactoryRunResponse: factoryRunAnswer,
   Error: problemAnswer,
 };
