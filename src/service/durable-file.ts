@@ -37,7 +37,8 @@ export async function writeDurably(path: string, text: string | Uint8Array): Pro
   await syncFolder(dirname(path));
 }
 
-async function syncFolder(path: string): Promise<void> {
+/** Resolves when what was made, renamed and removed in the folder is durable. */
+export async function syncFolder(path: string): Promise<void> {
   // Windows has no handle to a folder; its renames are journalled by the file system.
   if (process.platform === "win32") return;
   const folder = await open(path, "r");

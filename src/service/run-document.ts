@@ -102,6 +102,9 @@ function fromFirst({ run: before, ...rest }: z.infer<typeof firstVersion>): RunD
   return { ...rest, version: 2, run: { ...kept, artifacts, factoryUid: null, attachments: [] } };
 }
 
+/** Throws if the value is not a run as this version writes it. */
+export const parseRun = (value: unknown): Run => run.parse(value);
+
 const anyVersion = z.discriminatedUnion("version", [runDocument, firstVersion]);
 
 /** Throws if the value is not a run's document, of this version or an earlier one. */

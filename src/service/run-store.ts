@@ -1,24 +1,29 @@
-import { mkdir, readdir, rename, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Low } from "lowdb";
-import PQueue from "p-queue";
-import { BrokenDocument, durableFile, unfinishedEnding } from "./durable-file.ts";
+import type { DatabaseSync } from "node:sqlite";
+import { BrokenDocument } from "./durable-file.ts";
 import type { ListFilter } from "./list-query.ts";
-import { listRuns, type Page } from "./listing.ts";
 import type { ServiceLog } from "./log.ts";
 import type { Result } from "./problem.ts";
-import { parseRunDocument, type Run, type RunDocument } from "./run-document.ts";
+import { describing, openToRead } from "./run-database.ts";
+import type { Run, RunDocument } from "./run-document.ts";
+import { importRuns } from "./run-import.ts";
+import { createRunLines } from "./run-lines.ts";
+import { createRunList, type Page } from "./run-list.ts";
+import { createRunReader, type RunReader, type Unfinished } from "./run-reader.ts";
+import { writeOf } from "./run-rows.ts";
+import { createRunWriter, startWriterThread } from "./run-writer.ts";
 
-/** The runs on disk, one document each, and in memory what listing needs of them. */
+/** The runs, in a database on disk (run-database.ts). What is not durable is not seen. */
 export interface RunStore {
-  /** Reads what is on disk. What can't be read is set aside (`*.broken`) and logged. */
+  /** Opens the database, and imports what an earlier version left. Rejects with `UnusableRuns`. */
   load(): Promise<void>;
   /** Resolves when the new run is durable; only then the others see it. */
   add(document: RunDocument): Promise<void>;
   /**
    * Applies `fn` to the run's document, alone, and resolves with its `result` when the new document is
    * durable; the same document writes nothing. null: there is no such run. Rejects if it could not be
-   * read or written; then nothing has changed.
+   * read or written; then nothing has changed. `fn` leaves `prompt` and `metadata` as they are.
    */
   change<T>(
     id: string,
@@ -26,6 +31,7 @@ export interface RunStore {
   ): Promise<{ readonly result: T } | null>;
   /** The whole document; null if there is no such run. Rejects if it can't be read. */
   read(id: string): Promise<RunDocument | null>;
+  /** null if there is no such run, or it can't be read. */
   get(id: string): Run | null;
   /** One page of the runs that match. */
   list(filter: ListFilter): Promise<Result<Page>>;
@@ -41,116 +47,99 @@ export interface RunStore {
   highestPlace(): number;
   /** Resolves when every change that was asked for is through. */
   quiet(): Promise<void>;
+  /** Resolves when that is so and the database is closed; from then on there are no runs. */
+  close(): Promise<void>;
 }
 
-export interface Unfinished {
-  readonly id: string;
-  readonly state: Run["state"];
-}
-
-/** `now` in milliseconds since the epoch. */
+/** `folder`: where the database is. `now` in milliseconds since the epoch. */
 export function createRunStore(folder: string, now: () => number, log: ServiceLog): RunStore {
-  const runs = new Map<string, Run>();
-  const lines = new Map<string, Promise<unknown>>();
-  const file = (id: string): Low<RunDocument | null> =>
-    new Low(durableFile(join(folder, `${id}.json`), parse(id)), null);
+  const path = join(folder, "runs.db");
+  const lines = createRunLines();
+  const writer = createRunWriter(() => startWriterThread(path), log);
+  const broken = new Set<string>();
+  let opened: Opened | null = null;
 
-  /** One after the other for one run. */
-  function inLine<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = lines.get(id) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const settled = mine.then(
-      () => undefined,
-      () => undefined,
-    );
-    lines.set(id, settled);
-    void settled.then(() => {
-      if (lines.get(id) === settled) lines.delete(id);
+  function open(): Opened {
+    if (opened === null) throw new Error("the runs are not open");
+    return opened;
+  }
+
+  async function write(before: RunDocument | null, after: RunDocument): Promise<void> {
+    await writer.write(writeOf(before, after));
+    const { counts } = open();
+    if (before !== null) counts.set(before.run.state, (counts.get(before.run.state) ?? 0) - 1);
+    counts.set(after.run.state, (counts.get(after.run.state) ?? 0) + 1);
+  }
+
+  /** A run that can't be read stops nothing else. */
+  function setAside(id: string, error: unknown): void {
+    if (broken.has(id)) return;
+    broken.add(id);
+    log.error("a run can't be read and is set aside", { runId: id, error });
+    writer.write({ kind: "set aside", id, reason: String(error) }).catch((failure: unknown) => {
+      log.error("the run could not be set aside", { runId: id, error: failure });
     });
-    return mine;
-  }
-
-  async function write(document: RunDocument): Promise<void> {
-    const db = file(document.run.id);
-    db.data = document;
-    await db.write();
-    runs.set(document.run.id, document.run);
-  }
-
-  async function existing(id: string): Promise<RunDocument> {
-    const db = file(id);
-    await db.read();
-    if (db.data === null) throw new Error(`the document of run ${id} is not on the disk`);
-    return db.data;
-  }
-
-  async function loadOne(name: string): Promise<void> {
-    const path = join(folder, name);
-    if (name.endsWith(unfinishedEnding)) return rm(path, { force: true });
-    if (!name.endsWith(".json")) return;
-    try {
-      const document = await existing(name.slice(0, -".json".length));
-      runs.set(document.run.id, document.run);
-    } catch (error) {
-      if (!(error instanceof BrokenDocument)) {
-        // The disk failed, not the document: it may well be read next time.
-        log.error("a run's document could not be read", { file: name, error });
-        return;
-      }
-      log.error("a run's document can't be read and is set aside", { file: `${name}.broken`, error });
-      await rename(path, `${path}.broken`).catch((failure: unknown) => {
-        log.error("the document could not be set aside", { file: name, error: failure });
-      });
-    }
   }
 
   return {
     async load() {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const reading = new PQueue({ concurrency: 16 });
-      await reading.addAll((await readdir(folder)).map((name) => () => loadOne(name)));
+      const database = await openToRead(path);
+      try {
+        await importRuns(join(folder, "runs"), (document) => writer.write(writeOf(null, document)), log);
+        opened = describing(path, () => {
+          const reader = createRunReader(database, setAside);
+          return { database, reader, list: createRunList(database, reader.at), counts: reader.counts() };
+        });
+      } catch (error) {
+        database.close();
+        await writer.close();
+        throw error;
+      }
     },
-    add: (document) => inLine(document.run.id, () => write(document)),
+    add: (document) => lines.inLine(document.run.id, () => write(null, document)),
     async change(id, fn) {
-      if (!runs.has(id)) return null;
-      return inLine(id, async () => {
-        const before = await existing(id);
+      if (!open().reader.has(id)) return null;
+      return lines.inLine(id, async () => {
+        const before = open().reader.document(id);
+        if (before === null) throw new BrokenDocument(`run ${id} has been set aside`);
         const { document, result } = fn(before);
         if (document !== before) {
           // Strictly later, so that whoever asks for what changed since then misses nothing.
           const updatedAt = Math.max(now(), before.run.updatedAt + 1);
-          await write({ ...document, run: { ...document.run, updatedAt } });
+          await write(before, { ...document, run: { ...document.run, updatedAt } });
         }
         return { result };
       });
     },
-    read: async (id) => (runs.has(id) ? existing(id) : null),
-    get: (id) => runs.get(id) ?? null,
-    list: async (filter) => listRuns(runs.values(), filter),
-    unfinished: () => [...runs.values()].filter(isUnfinished).sort((a, b) => a.queued - b.queued),
-    unfinishedCount: () => [...runs.values()].filter(isUnfinished).length,
-    nextQueued(except) {
-      const queued = [...runs.values()].filter(({ id, state }) => state === "QUEUED" && !except.has(id));
-      return queued.sort((a, b) => a.queued - b.queued)[0]?.id ?? null;
+    read: async (id) => open().reader.document(id),
+    get: (id) => open().reader.get(id),
+    list: (filter) => open().list(filter),
+    unfinished: () => open().reader.inStates(unfinishedStates),
+    unfinishedCount() {
+      const counts = opened?.counts;
+      return unfinishedStates.reduce((sum, state) => sum + (counts?.get(state) ?? 0), 0);
     },
-    latestOf(conversationId) {
-      const of = [...runs.values()].filter((run) => run.conversationId === conversationId);
-      return of.sort((a, b) => b.order - a.order)[0]?.id ?? null;
-    },
-    highestPlace: () => [...runs.values()].reduce((most, run) => Math.max(most, run.order, run.queued), 0),
-    async quiet() {
-      while (lines.size > 0) await Promise.all(lines.values());
+    nextQueued: (except) => open().reader.nextQueued(except),
+    latestOf: (conversationId) => open().reader.latestOf(conversationId),
+    highestPlace: () => open().reader.highestPlace(),
+    quiet: () => lines.quiet(),
+    async close() {
+      await lines.quiet();
+      opened?.database.close();
+      opened = null;
+      // The last to close it tidies the database up.
+      await writer.close();
     },
   };
 }
 
-const isUnfinished = ({ state }: Run): boolean => working.has(state);
-const working: ReadonlySet<string> = new Set(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"]);
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly reader: RunReader;
+  readonly list: ReturnType<typeof createRunList>;
+  /** How many runs are in each state. */
+  readonly counts: Map<Run["state"], number>;
+}
 
-const parse =
-  (id: string) =>
-  (value: unknown): RunDocument => {
-    const document = parseRunDocument(value);
-    if (document.run.id !== id) throw new Error("it is the document of another run");
-    return document;
-  };
+const unfinishedStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const;

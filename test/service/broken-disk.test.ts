@@ -1,14 +1,18 @@
-import { rename, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { eventually, problemOf, type Serving, serving } from "./serving.ts";
 
-/** Takes the folder of the documents away, and gives it back. */
+/** Nothing can be written to the runs meanwhile: somebody else has the database locked. */
 async function withoutDisk(folder: string, work: () => Promise<void>): Promise<void> {
-  const runs = join(folder, "service", "runs");
-  await rename(runs, `${runs}.away`);
-  await work();
-  await rename(`${runs}.away`, runs);
+  const other = new DatabaseSync(join(folder, "service", "runs.db"), { timeout: 10_000 });
+  other.exec("BEGIN IMMEDIATE");
+  try {
+    await work();
+  } finally {
+    other.close();
+  }
 }
 
 const states = async ({ api }: Serving): Promise<string[]> =>
@@ -20,16 +24,24 @@ test("what can't be saved is refused as retryable, and nobody sees it", async ()
   const before = await it.api.run(id);
   await withoutDisk(it.folder, async () => {
     const refusal = { http: 500, type: expect.stringMatching(/\/internal_error$/), retryable: true };
-    expect(await problemOf(it.api.send("POST", "/agent/run", { prompt: "x" }))).toMatchObject(refusal);
-    expect(await problemOf(it.api.send("POST", `/agent/runs/${id}/cancel`))).toMatchObject(refusal);
-    expect(
-      await problemOf(it.api.send("POST", `/agent/runs/${id}/followups`, { message: "x" })),
-    ).toMatchObject(refusal);
-    expect(await problemOf(it.api.send("GET", `/agent/runs/${id}/conversation`))).toMatchObject(refusal);
+    const refusals = await Promise.all([
+      problemOf(it.api.send("POST", "/agent/run", { prompt: "x" })),
+      problemOf(it.api.send("POST", "/agent/run", { prompt: "y" })),
+      problemOf(it.api.send("POST", `/agent/runs/${id}/cancel`)),
+      problemOf(it.api.send("POST", `/agent/runs/${id}/followups`, { message: "x" })),
+    ]);
+    for (const each of refusals) expect(each).toMatchObject(refusal);
+    // What is there can be read all the while.
+    expect(await it.api.run(id)).toEqual(before);
+    expect(await it.api.said(id)).toEqual(["user: before"]);
   });
   expect(await states(it)).toEqual(["QUEUED"]);
   expect(await it.api.run(id)).toEqual(before);
   expect(await it.api.said(id)).toEqual(["user: before"]);
+  await it.api.followUp(id, "after");
+  await it.api.create({ prompt: "after" });
+  expect(await it.api.said(id)).toEqual(["user: before", "user: after"]);
+  expect(await states(it)).toEqual(["QUEUED", "QUEUED"]);
 });
 
 test("an end that can't be saved at first is saved when it can be", async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startOf } from "../../src/service/process-identity.ts";
@@ -98,27 +99,36 @@ test("stopping ends what runs, tells it, and leaves the queue for the next start
   await api.until(queued, "SUCCEEDED");
 });
 
-test("a document that can't be read is set aside and stops nothing else", async () => {
-  const first = await serving({ command: "cat" });
+test("a run that can't be read is set aside and stops nothing else", async () => {
+  const first = await serving({ command: "cat", maxRuns: 1 });
   const good = await first.api.create({ prompt: "good" });
   const torn = await first.api.create({ prompt: "torn" });
-  await first.api.until(good, "SUCCEEDED");
-  await first.api.until(torn, "SUCCEEDED");
+  const odd = await first.api.create({ prompt: "odd" });
+  const wordless = await first.api.create({ prompt: "wordless" });
+  for (const id of [good, torn, odd, wordless]) await first.api.until(id, "SUCCEEDED");
   await first.stop();
-  const runs = join(first.folder, "service", "runs");
-  const text = await readFile(join(runs, `${torn}.json`), "utf8");
-  await writeFile(join(runs, `${torn}.json`), text.slice(0, text.length / 2));
-  await writeFile(join(runs, "copy.json"), await readFile(join(runs, `${good}.json`)));
-  await writeFile(join(runs, ".half.json.tmp"), "{");
+  const database = new DatabaseSync(join(first.folder, "service", "runs.db"));
+  const spoil = (id: string, set: string): void =>
+    void database.prepare(`UPDATE item SET ${set} WHERE ord = (SELECT ord FROM run WHERE id = ?)`).run(id);
+  spoil(torn, "run = substr(run, 1, length(run) / 2)");
+  spoil(odd, `run = '{"id":"odd"}'`);
+  database.exec("UPDATE run SET state = 'QUEUED' WHERE ord = (SELECT max(ord) FROM run)");
+  spoil(wordless, "rest = '{'");
+  database.close();
 
-  const { api, lines } = await serving({ folder: first.folder, command: "cat" });
+  const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
 
-  expect((await api.list("")).runs.map(({ run_id }) => run_id)).toEqual([good]);
-  expect((await readdir(runs)).sort()).toEqual(
-    [`${good}.json`, `${torn}.json.broken`, "copy.json.broken"].sort(),
-  );
-  expect(lines.filter(({ level }) => level === "error")).toHaveLength(2);
+  // The one that the queue has is found broken when its turn comes, and the queue goes on.
   await api.until(await api.create({ prompt: "more" }), "SUCCEEDED");
+  expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
+  expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);
+  expect((await api.list("")).runs.map(({ prompt }) => prompt)).toEqual(["more", "good"]);
+  for (const id of [torn, odd, wordless]) {
+    expect((await api.send("GET", `/agent/runs/${id}`)).status).toBe(404);
+    expect((await api.send("POST", `/agent/runs/${id}/cancel`)).status).toBe(404);
+  }
+  const aside = lines.filter(({ message }) => message === "a run can't be read and is set aside");
+  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
 });
 
 test("a process that only has the id of a started one is left alone", async () => {
