@@ -1,0 +1,321 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { git, gitEnvironment, inApp, offering, repository } from "./git-repository.ts";
+import { eventually, freshFolder, problemOf, serving } from "./serving.ts";
+
+test("a run in an environment works in a worktree of its repository, set up, with its variables", async () => {
+  const { path } = await repository({ "greeting.txt": "hello from the repository\n" });
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "echo the service's own command",
+    catalog: offering({
+      repository: path,
+      setup: ["echo set up by $WHO > prepared.txt", 'cat prepared.txt; test -n "$AGENT_RUN_ID"'],
+      command:
+        'cat greeting.txt prepared.txt; echo "$WHO $AGENT_ENVIRONMENT_ID $AGENT_MODEL"; pwd; git status -sb',
+      variables: { WHO: "the operator" },
+    }),
+  });
+  const id = await api.create(inApp("Go.", { model_id: "large" }));
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)?.split("\n")).toEqual([
+    "assistant: hello from the repository",
+    "set up by the operator",
+    "the operator app large",
+    join(folder, "work", id),
+    "## HEAD (no branch)",
+    "?? prepared.txt",
+  ]);
+});
+
+test("while its environment is prepared a run is PENDING, and can't be cancelled for a moment", async () => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "cat",
+    catalog: offering({ repository: path, setup: ["while ! test -e ../go; do sleep 0.02; done"] }),
+  });
+  const id = await api.create(inApp("first"));
+  await api.until(id, "PENDING");
+  expect(await problemOf(api.send("POST", `/agent/runs/${id}/cancel`))).toMatchObject({
+    http: 409,
+    retryable: true,
+    type: expect.stringContaining("conflict"),
+  });
+  await api.followUp(id, "and second");
+  expect(await api.said(id)).toEqual(["user: first", "user: and second"]);
+  await writeFile(join(folder, "work", "go"), "");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: first\n\nand second");
+});
+
+test("two runs at once work in two worktrees of one clone", async () => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command:
+      "read name; echo $name > mine.txt; touch ../at-$name; git checkout -qb branch-$name; git add .; " +
+      "git commit -qm $name; while ! test -e ../at-a -a -e ../at-b; do sleep 0.02; done; cat mine.txt; ls",
+    catalog: offering({ repository: path }),
+  });
+  const ids = [await api.create(inApp("a")), await api.create(inApp("b"))];
+  for (const [place, id] of ids.entries()) {
+    await api.until(id, "SUCCEEDED");
+    const name = "ab"[place];
+    expect((await api.said(id)).at(-1)).toBe(`assistant: ${name}\nmine.txt\nreadme.txt`);
+  }
+  expect(await readdir(join(folder, "service", "repositories"))).toHaveLength(1);
+});
+
+test("a worktree begins at the environment's branch, and each new run sees what was pushed since", async () => {
+  const { path, commit } = await repository();
+  await git(path, "checkout", "-q", "-b", "release/1");
+  await commit({ "readme.txt": "released\n" });
+  const { api } = await serving({
+    environment: gitEnvironment,
+    command: "cat readme.txt",
+    catalog: offering({ repository: path, branch: "release/1" }),
+  });
+  const first = await api.create(inApp("x"));
+  await api.until(first, "SUCCEEDED");
+  expect((await api.said(first)).at(-1)).toBe("assistant: released");
+  await commit({ "readme.txt": "released again\n" });
+  const second = await api.create(inApp("x"));
+  await api.until(second, "SUCCEEDED");
+  expect((await api.said(second)).at(-1)).toBe("assistant: released again");
+});
+
+test.each([
+  "missing",
+  "--upload-pack=touch pwned;",
+  "../../heads/main",
+  "main~0",
+  "main:main",
+  "$(touch pwned)",
+  "a b",
+])("of the branch %s, which the repository does not have, the run ends FAILED", async (branch) => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "cat",
+    catalog: offering({ repository: path, branch }),
+  });
+  const id = await api.create(inApp("x"));
+  const run = await api.until(id, "FAILED");
+  expect(run.status_message).toMatchObject({
+    message: `The repository has no branch ${JSON.stringify(branch)}.`,
+    error_code: "environment_setup_failed",
+    retryable: false,
+  });
+  const found = await readdir(folder, { recursive: true });
+  expect(found.filter((name) => name.includes("pwned"))).toEqual([]);
+});
+
+test("a repository that can't be fetched ends the run FAILED, and its password stays untold", async () => {
+  const { api, lines } = await serving({
+    environment: gitEnvironment,
+    command: "cat",
+    catalog: offering({ repository: "http://bot:hunter2hunter2@127.0.0.1:9/octo/app.git" }),
+  });
+  const id = await api.create(inApp("x"));
+  const run = await api.until(id, "FAILED");
+  expect(run.status_message?.message).toMatch(/^The repository could not be fetched: .*127\.0\.0\.1/s);
+  expect(JSON.stringify([run, await api.said(id), lines])).not.toContain("hunter2");
+});
+
+test("a repository whose name looks like an option is none", async () => {
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "cat",
+    catalog: offering({ repository: "--upload-pack=touch ../../../pwned" }),
+  });
+  const run = await api.until(await api.create(inApp("x")), "FAILED");
+  expect(run.status_message?.error_code).toBe("environment_setup_failed");
+  expect(await readdir(folder)).not.toContain("pwned");
+});
+
+test("a set-up that fails ends the run FAILED with its last lines and no secret, and is tried anew", async () => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "cat; cat ready.txt",
+    catalog: offering({
+      repository: path,
+      setup: [
+        "test ! -e half.txt; touch half.txt",
+        "test -e ../mended || { for i in 1 2 3 4 5 6; do echo line $i; done; echo the key is $API_TOKEN >&2; exit 7; }",
+        "echo ready > ready.txt",
+      ],
+      variables: { API_TOKEN: "sesame-open-please" },
+    }),
+  });
+  const id = await api.create(inApp("Go."));
+  const run = await api.until(id, "FAILED");
+  expect(run.status_message).toMatchObject({ error_code: "environment_setup_failed", retryable: false });
+  const reason = run.status_message?.message ?? "";
+  expect(reason).toMatch(/^The set-up of app failed: .* ended with exit code 7: /);
+  expect(reason).toMatch(/line 3\nline 4\nline 5\nline 6\nthe key is \*\*\*$/);
+  expect(await api.said(id)).toEqual(["user: Go.", "assistant: ", `system: ${reason}`]);
+
+  await writeFile(join(folder, "work", "mended"), "");
+  await api.followUp(id, "Again.");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toMatch(/Go\.[\s\S]*The set-up of app failed[\s\S]*Again\.\nready$/);
+});
+
+test("a set-up that takes too long is ended, with all that it started", async () => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "cat",
+    timeoutMs: 2_000,
+    catalog: offering({ repository: path, setup: ["sleep 300 & echo $! > ../left; wait"] }),
+  });
+  const run = await api.until(await api.create(inApp("x")), "FAILED");
+  expect(run.status_message).toMatchObject({
+    message: "The set-up was ended after 2 seconds.",
+    error_code: "environment_setup_failed",
+  });
+  const left = (await readFile(join(folder, "work", "left"), "utf8")).trim();
+  await eventually(async () => {
+    const stat = await readFile(`/proc/${left}/stat`, "utf8").catch(() => "");
+    return stat === "" || stat.includes(") Z ") ? true : null;
+  }, "its end");
+});
+
+test("a repository that is away is used as it was fetched last, and everybody is told", async () => {
+  const { path } = await repository();
+  const { api } = await serving({
+    environment: gitEnvironment,
+    command: "cat readme.txt; cat",
+    catalog: offering({ repository: path }),
+  });
+  await api.until(await api.create(inApp("x")), "SUCCEEDED");
+  await rename(path, `${path}.away`);
+  const id = await api.create(inApp("Go."));
+  await api.until(id, "SUCCEEDED");
+  const [, note, answer] = await api.said(id);
+  expect(note).toMatch(/^system: The repository could not be fetched; this is how it was at \d{4}-.*Z\.$/);
+  expect(answer).toMatch(/^assistant: first\nGo\.\n\nNote: The repository could not be fetched/);
+});
+
+const worker =
+  "test -e mine.txt && echo again; git checkout -qb fix 2>/dev/null; echo more >> mine.txt; " +
+  "git add .; git commit -qm more; echo draft > draft.txt; wc -l < mine.txt; git branch --show-current; cat";
+
+test("a follow-up goes on in the same worktree, also after a restart", async () => {
+  const { path } = await repository();
+  const options = {
+    environment: gitEnvironment,
+    command: worker,
+    catalog: offering({ repository: path, setup: ["echo x >> ../set-up-count"] }),
+  };
+  const first = await serving(options);
+  const id = await first.api.create(inApp("one"));
+  await first.api.until(id, "SUCCEEDED");
+  await first.api.followUp(id, "two");
+  await first.api.until(id, "SUCCEEDED");
+  expect((await first.api.said(id)).at(-1)).toMatch(/^assistant: again\n2\nfix\n[\s\S]*one[\s\S]*two$/);
+  await first.stop();
+
+  const { api, folder } = await serving({ ...options, folder: first.folder });
+  await api.followUp(id, "three");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toMatch(/^assistant: again\n3\nfix\n[\s\S]*one[\s\S]*two[\s\S]*three$/);
+  expect(await readFile(join(folder, "work", "set-up-count"), "utf8")).toBe("x\n");
+});
+
+test("a worktree that was deleted by hand is made anew on its branch, and the agent is told", async () => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: `ls; ${worker}`,
+    catalog: offering({ repository: path }),
+  });
+  const id = await api.create(inApp("one"));
+  await api.until(id, "SUCCEEDED");
+  await rm(join(folder, "work", id), { recursive: true });
+  await api.followUp(id, "two");
+  await api.until(id, "SUCCEEDED");
+  const said = await api.said(id);
+  expect(said.at(-2)).toMatch(/^system: The run's folder was made anew/);
+  expect(said.at(-1)).toMatch(
+    /^assistant: mine\.txt\nreadme\.txt\nagain\n2\nfix\n[\s\S]*Note: The run's folder was/,
+  );
+});
+
+test("worktrees of runs that ended long ago are removed, and made anew for a follow-up", async () => {
+  const { path } = await repository();
+  const options = { environment: gitEnvironment, command: worker, catalog: offering({ repository: path }) };
+  const first = await serving(options);
+  const id = await first.api.create(inApp("one"));
+  await first.api.until(id, "SUCCEEDED");
+  await first.stop();
+
+  const kept = await serving({ ...options, folder: first.folder, keepWorktreesMs: 3_600_000 });
+  await kept.api.until(await kept.api.create(inApp("x")), "SUCCEEDED");
+  expect(await readdir(join(first.folder, "work"))).toContain(id);
+  await kept.stop();
+
+  const { api, folder } = await serving({ ...options, folder: first.folder, keepWorktreesMs: 0 });
+  await eventually(
+    async () => ((await readdir(join(folder, "work"))).length === 0 ? true : null),
+    "the worktrees to be removed",
+  );
+  await api.followUp(id, "two");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toMatch(/^assistant: again\n2\nfix\n/);
+});
+
+test("a pull request of the environment's repository has the branch that the worktree is on", async () => {
+  const { path } = await repository();
+  const { api } = await serving({
+    environment: gitEnvironment,
+    command:
+      "git checkout -qb fix/it; echo https://github.com/octo/app/pull/7 https://github.com/octo/other/pull/8",
+    catalog: offering({ repository: path }),
+  });
+  const run = await api.until(await api.create(inApp("x")), "SUCCEEDED");
+  expect(run.artifacts?.map(({ data }) => [data?.url, data?.branch])).toEqual([
+    ["https://github.com/octo/app/pull/7", "fix/it"],
+    ["https://github.com/octo/other/pull/8", ""],
+  ]);
+});
+
+test("hooks that a user has for every repository don't run when a worktree is made", async () => {
+  const { path } = await repository();
+  const home = await freshFolder();
+  const hook = join(home, "template", "hooks", "post-checkout");
+  await mkdir(join(home, "template", "hooks"), { recursive: true });
+  await writeFile(hook, `#!/bin/sh\ntouch ${home}/hooked\n`, { mode: 0o755 });
+  await writeFile(
+    join(home, "config"),
+    `[init]\n\ttemplateDir = ${home}/template\n[core]\n\thooksPath = ${home}/template/hooks\n`,
+  );
+  const { api } = await serving({
+    environment: { ...gitEnvironment, GIT_CONFIG_GLOBAL: join(home, "config"), GIT_DIR: "/nowhere" },
+    command: "git rev-parse --is-inside-work-tree",
+    catalog: offering({ repository: path }),
+  });
+  const id = await api.create(inApp("x"));
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: true");
+  expect(await readdir(home)).not.toContain("hooked");
+});
+
+test("an environment without a repository is an empty folder that is set up once", async () => {
+  const { api } = await serving({
+    environment: gitEnvironment,
+    command: "cat tools.txt; cat > /dev/null",
+    catalog: offering({ setup: ["echo tools >> tools.txt"] }),
+  });
+  const id = await api.create(inApp("x"));
+  await api.until(id, "SUCCEEDED");
+  await api.followUp(id, "again");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).filter((text) => text.startsWith("assistant"))).toEqual([
+    "assistant: tools",
+    "assistant: tools",
+  ]);
+});
