@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { Adapter } from "lowdb";
 
 /** Ending of files that a crash may leave behind half-written. */
-export const unfinishedEnding = ".tmp";
+const unfinishedEnding = ".tmp";
 
 const isCode = (error: unknown, code: string): boolean =>
   error instanceof Error && "code" in error && error.code === code;

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { syncFolder } from "./durable-file.ts";
 
 /** The runs' database can't be used; the message says what to do. */
-export class UnusableRuns extends Error {
+class UnusableRuns extends Error {
   override name = "UnusableRuns";
 }
 
