@@ -34,21 +34,24 @@ const notSentCodes = new Set([
 
 const timeOutCodes = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** The error and its causes, outermost first; fetch tells the reason in the cause of its cause. */
-function* chain(error: unknown): Generator<Error> {
+/**
+ * The error and its causes, outermost first; fetch tells the reason in the cause of its cause. An error of
+ * another realm (a test runner's, a frame's) is no `Error` of ours, so anything that has fields counts.
+ */
+function* chain(error: unknown): Generator<object> {
   // A chain that bites its tail must not hold us up.
-  for (let depth = 0; error instanceof Error && depth < 8; depth++) {
+  for (let depth = 0; typeof error === "object" && error !== null && depth < 8; depth++) {
     yield error;
-    error = error.cause;
+    error = Reflect.get(error, "cause");
   }
 }
 
-const textIn = (error: Error, field: "code" | "syscall"): string | undefined => {
+const textIn = (error: object, field: "code" | "syscall"): string | undefined => {
   const value: unknown = Reflect.get(error, field);
   return typeof value === "string" ? value : undefined;
 };
 
-const isNotSent = (error: Error): boolean =>
+const isNotSent = (error: object): boolean =>
   notSentCodes.has(textIn(error, "code") ?? "") || beforeSending.has(textIn(error, "syscall") ?? "");
 
 /** The error for a request that got no whole answer within `timeoutMs`, or none at all. */
