@@ -17,6 +17,7 @@ export type ServiceCode = Extract<
   | "authentication_required"
   | "invalid_request"
   | "feature_not_available"
+  | "not_authorized"
   | "resource_not_found"
   | "conflict"
   | "operation_not_supported"
@@ -28,6 +29,7 @@ const titles: Readonly<Record<ServiceCode, string>> = {
   authentication_required: "Authentication required",
   invalid_request: "Invalid request",
   feature_not_available: "Feature not available",
+  not_authorized: "Not authorized",
   resource_not_found: "Not found",
   conflict: "Conflict",
   operation_not_supported: "Operation not supported",
@@ -39,6 +41,10 @@ export const refused = (code: ServiceCode, detail: string): { ok: false; refusal
   ok: false,
   refusal: { code, detail },
 });
+
+/** There is no `what` of this id, which may be as long as an address can be. */
+export const missing = (what: string, id: string): { ok: false; refusal: Refusal } =>
+  refused("resource_not_found", `There is no ${what} ${id.length > 100 ? `${id.slice(0, 100)}…` : id}.`);
 
 /** RFC 7807 problem document; `instance` is the request's path. */
 export function problemResponse(refusal: Refusal, instance: string, traceId: string): Response {

@@ -91,6 +91,7 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
       await refresh(watch);
       for (const reader of watch.readers) tell(watch, reader);
     } catch (error) {
+      if (watch.readers.size === 0) return;
       log.error("a session could not be shown", { runId: watch.runId, error });
       for (const reader of watch.readers) end(watch, reader);
     }
