@@ -5,7 +5,7 @@ import { skillsOf } from "./catalog-skills.ts";
 import { environmentOf, factoryOf, modelsOf } from "./catalog-wire.ts";
 import type { Operations } from "./endpoint.ts";
 import { runsLike } from "./list-query.ts";
-import { type Result, refused } from "./problem.ts";
+import { missing, type Result, refused } from "./problem.ts";
 import { readQuery } from "./query.ts";
 import { mostBodyBytes, readBody } from "./request-body.ts";
 import type { Run } from "./run-document.ts";
@@ -41,7 +41,7 @@ export function createCatalogOperations(options: CatalogOperationOptions): Catal
   }
   const found = (uid: string): FactorySpec | null =>
     catalog.factories.find((factory) => factory.uid === uid) ?? null;
-  const unknownFactory = (uid: string) => refused("resource_not_found", `There is no factory ${uid}.`);
+  const unknownFactory = (uid: string) => missing("factory", uid);
 
   return {
     async environments(parameters) {

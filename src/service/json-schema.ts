@@ -3,20 +3,28 @@ import { createRequest, metadata } from "../agent-runs/schema.ts";
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-const schemasAt = "#/components/schemas/";
+/** Where an OpenAPI document has them. */
+export const schemasAt = "#/components/schemas/";
 
 /** JSON Schemas (draft 2020-12) of the shapes, by name; where one holds another, it refers to it. */
 export function jsonSchemasOf(named: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { ...how, uri: (id) => `${schemasAt}${id}` });
+  const { schemas } = z.toJSONSchema(registry, { ...how, io: "input", uri: (id) => `${schemasAt}${id}` });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
 }
 
-/** JSON Schema of one shape; a reference if it is one of `named`. */
-export function jsonSchemaOf(schema: z.ZodType, named: Readonly<Record<string, z.ZodType>>): JsonSchema {
+/**
+ * JSON Schema of one shape, before it is read ("input") or after ("output"); a reference if it is one of
+ * `named`.
+ */
+export function jsonSchemaOf(
+  schema: z.ZodType,
+  named: Readonly<Record<string, z.ZodType>>,
+  io: "input" | "output",
+): JsonSchema {
   const name = Object.keys(named).find((each) => named[each] === schema);
-  return name === undefined ? bare(z.toJSONSchema(schema, how)) : { $ref: `${schemasAt}${name}` };
+  return name === undefined ? bare(z.toJSONSchema(schema, { ...how, io })) : { $ref: `${schemasAt}${name}` };
 }
 
 const bare = ({ $schema, $id, ...schema }: JsonSchema): JsonSchema => schema;
@@ -41,7 +49,6 @@ const maps = new Map<z.core.$ZodType, JsonSchema>([
 /** The form on the wire, and of what is read leniently the form in which it is written. */
 const how = {
   target: "draft-2020-12",
-  io: "input",
   unrepresentable: "any",
   override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
     const replace = (by: JsonSchema): void => {

@@ -7,7 +7,7 @@ import { createRunCreator } from "./create-run.ts";
 import type { Operations } from "./endpoint.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
-import { type Result, refused } from "./problem.ts";
+import { missing, type Result, refused } from "./problem.ts";
 import { mostBodyBytes, readBody } from "./request-body.ts";
 import type { Run } from "./run-document.ts";
 import { type Cancelling, followedUp } from "./run-life.ts";
@@ -32,7 +32,7 @@ export function createOperations(options: OperationOptions): Operations {
   const { runs, executor, catalog, nextPlace, sessions, now } = options;
   const createRun = createRunCreator(options);
 
-  const unknownRun = (runId: string) => refused("resource_not_found", `There is no run ${runId}.`);
+  const unknownRun = (runId: string) => missing("run", runId);
   const itemOf = (run: Run): RunItem => runItemOf(run, sessions.link(run));
   const liveText = (runId: string): string | null => {
     const output = executor.live(runId);
@@ -41,7 +41,9 @@ export function createOperations(options: OperationOptions): Operations {
 
   /** Makes the run and has it executed. */
   async function begin(request: RunRequest, factoryUid: string | null): Promise<Result<Beginning>> {
-    const made = await createRun(request, factoryUid);
+    const room = executor.reserve();
+    if (room === null) return { ok: false, refusal: fullQueue };
+    const made = await createRun(request, factoryUid).finally(() => room.release());
     if (!made.ok) return made;
     const { id, state } = made.value;
     const begun = { run_id: id, task_id: id, state, at_capacity: executor.atCapacity() };
@@ -108,6 +110,14 @@ export function createOperations(options: OperationOptions): Operations {
     sessions,
   };
 }
+
+/** A run takes minutes: asking again at once would not help. */
+const fullQueue: Refusal = {
+  code: "resource_unavailable",
+  detail: "As many runs wait as this service lets wait. Try again later.",
+  status: 429,
+  headers: { "retry-after": "30" },
+};
 
 function cancelAnswer(kind: Cancelling["kind"], runId: string): Result<string> {
   switch (kind) {

@@ -4,12 +4,20 @@ import { type Refusal, type Result, refused } from "./problem.ts";
 /** Room for any prompt that makes sense, and some attachments. */
 export const mostBodyBytes = 10_000_000;
 
-/** The JSON body as `schema` wants it. Refused while it arrives once it exceeds `mostBytes`. */
+/**
+ * The JSON body as `schema` wants it, whatever its content type says: what is no JSON is found out anyway, and
+ * curl calls JSON a form unless it is told. Refused while it arrives once it exceeds `mostBytes`.
+ */
 export async function readBody<T>(
   request: Request,
   schema: z.ZodType<T>,
   mostBytes: number,
 ): Promise<Result<T>> {
+  const coding = request.headers.get("content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity") {
+    const detail = "Content-Encoding: the body is taken as it is only, not compressed.";
+    return { ok: false, refusal: { code: "invalid_request", detail, status: 415 } };
+  }
   let bytes: Uint8Array | null;
   try {
     bytes = await readBytes(request, mostBytes);

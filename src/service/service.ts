@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { createAttachments } from "./attachments.ts";
 import { type Catalog, emptyCatalog } from "./catalog.ts";
 import { defaultDemoStepMs } from "./demonstration-agent.ts";
+import { withDescription } from "./description-endpoints.ts";
 import { endpoints } from "./endpoints.ts";
 import { createExecution } from "./execution.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -123,7 +124,7 @@ export function createService(options: ServiceOptions): Service {
   const routes = createRoutes({
     basePath,
     apiKey,
-    endpoints,
+    endpoints: withDescription(endpoints, basePath),
     operations,
     unavailable: () => (phase === "started" ? null : "The service is starting or stopping."),
     log,

@@ -131,13 +131,18 @@ test("what the service does not know of the configuration passes through", async
   expect((await api.run(id)).agent_config).toEqual(config);
 });
 
-test("attachments are refused rather than dropped", async () => {
+test("attachments that are none are refused, and the answer names which", async () => {
   const { api } = await serving();
-  const attachments = [{ file_name: "a.txt", mime_type: "text/plain", data: "aGk=" }];
-  expect(await problemOf(api.send("POST", "/agent/run", { prompt: "x", attachments }))).toMatchObject({
-    http: 403,
-    type: expect.stringMatching(/\/feature_not_available$/),
-  });
+  for (const [attachments, named] of [
+    [[{ file_name: "a.txt", mime_type: "text/plain", data: "no base64" }], "attachments.0.data"],
+    [[{ file_name: "../a", mime_type: "text/plain", data: "aGk=" }], "attachments.0.file_name"],
+    [[{ mime_type: "text/plain", data: "aGk=" }], "attachments.0.file_name"],
+    [Array(6).fill({ file_name: "a", mime_type: "text/plain", data: "" }), "attachments"],
+  ]) {
+    const found = await problemOf(api.send("POST", "/agent/run", { prompt: "x", attachments }));
+    expect(found).toMatchObject({ http: 400, detail: expect.stringContaining(String(named)) });
+  }
+  expect((await api.list("")).runs).toEqual([]);
 });
 
 test.each([[{}], [{ message: "" }], [{ message: " " }], [{ message: 7 }], [{ message: "x", mode: "odd" }]])(
