@@ -7,7 +7,7 @@ import { createRunCreator } from "./create-run.ts";
 import type { Operations } from "./endpoint.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
-import { missing, type Result, refused } from "./problem.ts";
+import { missing, type Refusal, type Result, refused } from "./problem.ts";
 import { mostBodyBytes, readBody } from "./request-body.ts";
 import type { Run } from "./run-document.ts";
 import { type Cancelling, followedUp } from "./run-life.ts";
