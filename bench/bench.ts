@@ -2,12 +2,13 @@
  * Measures what the bot promises about its speed, beside baselines. Asserts nothing: it fails only if it
  * could not measure.
  *
- *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [soak] [--dir <a folder on the disk to measure>]]
+ *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [client] [soak] [--dir <a folder on the disk to measure>]]
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
 import { measureAccept } from "./accept.ts";
 import { measureBacklog } from "./backlog.ts";
+import { measureClient } from "./client.ts";
 import { measureStore } from "./compare-store.ts";
 import { type Figure, tableOf } from "./figures.ts";
 import { createGround, type Ground } from "./ground.ts";
@@ -52,6 +53,10 @@ const parts: Readonly<Record<string, Part>> = {
     title:
       "outage: from sending to the answer, at 50 a second, while the API is down, beside the same while it is up",
     measure: measureOutage,
+  },
+  client: {
+    title: "client: our client of the API beside the official SDK, oz-agent-sdk, at the same local server",
+    measure: measureClient,
   },
   soak: {
     title: "soak: memory after ten times as many accepted events",
