@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Catalog, EnvironmentSpec } from "./catalog.ts";
@@ -57,10 +58,10 @@ async function readInside(worktree: string, path: string): Promise<SkillText | n
 
 /** null if it can't be read, or is no file. */
 async function readBounded(path: string): Promise<string | null> {
-  const file = await open(path, "r").catch(() => null);
+  // Without waiting: a pipe would never open.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
   if (file === null) return null;
   try {
-    // A pipe would never end.
     if (!(await file.stat()).isFile()) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(mostBytes), 0, mostBytes, 0);
     return buffer.subarray(0, bytesRead).toString("utf8");

@@ -6,8 +6,8 @@ import type { SkillText } from "./skill-text.ts";
 const mostHistory = 200_000;
 
 export interface InputParts {
-  /** Stand before everything else, in this order. */
-  readonly basePrompts: readonly string[];
+  /** Stands before everything else. */
+  readonly basePrompt: string;
   /** Of the run's skill; null: the agent is told its name. */
   readonly skill: SkillText | null;
   /** Where the files that came with the request are. */
@@ -17,7 +17,7 @@ export interface InputParts {
 /** What the agent reads in the turn that just began, and the new words alone. */
 export function turnInput(
   document: RunDocument,
-  { basePrompts, skill, attachmentsFolder }: InputParts,
+  { basePrompt, skill, attachmentsFolder }: InputParts,
 ): { readonly input: string; readonly words: string[] } {
   const { run, said, turn } = document;
   const now = said.filter((entry) => entry.turn === turn);
@@ -26,7 +26,7 @@ export function turnInput(
   const earlier = said.filter((entry) => entry.turn < turn);
   const files = run.attachments.map(({ name, mime }) => `- ${join(attachmentsFolder, name)} (${mime})`);
   const parts = [
-    ...basePrompts,
+    basePrompt,
     run.skill === null ? "" : skillPart(run.skill, skill),
     ...(earlier.length === 0
       ? []

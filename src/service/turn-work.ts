@@ -72,7 +72,8 @@ export function createTurnWork(options: TurnWorkOptions): TurnWork {
     const place = workplaces.folderOf(run);
     const attachmentsFolder = attachments.folderOf(run.id);
     const input = turnInput(document, {
-      basePrompts: [factoryOf(run)?.basePrompt ?? "", run.config.base_prompt ?? ""],
+      // The factory's as it is declared now; the run has it as it was when it was sent there.
+      basePrompt: factoryOf(run)?.basePrompt ?? run.config.base_prompt ?? "",
       skill: run.skill === null ? null : await skillText(run.skill, catalog, environment, place),
       attachmentsFolder,
     });
