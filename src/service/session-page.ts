@@ -78,10 +78,10 @@ ${isEnded ? "" : html`<noscript><meta http-equiv="refresh" content="5"></noscrip
 <p id="elapsed" class="quiet"></p>
 ${right === "steer" ? html`<button id="cancel" type="button" hidden>Cancel run</button>` : ""}
 </div>
-<p id="message" class="message"${message === null ? html` hidden` : ""}>${message ?? ""}</p>
-<dl id="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 </header>
 <main>
+<p id="message" class="message"${message === null ? html` hidden` : ""}>${message ?? ""}</p>
+<dl id="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 <section id="results"${artifacts.length === 0 ? html` hidden` : ""}>
 <h2>Results</h2>
 <ul id="artifacts">${artifacts.map(artifactOf)}</ul>

@@ -56,9 +56,9 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
-/** The service on a port of its own, in `folder` or a fresh one. */
+/** The service on `port` or one of its own, in `folder` or a fresh one. */
 export async function serving(
-  options: Partial<ServiceOptions> & { readonly folder?: string } = {},
+  options: Partial<ServiceOptions> & { readonly folder?: string; readonly port?: number } = {},
 ): Promise<Serving> {
   const folder = options.folder ?? (await freshFolder());
   const { log, lines } = recordingLog();
@@ -79,7 +79,7 @@ export async function serving(
   await service.start();
   const server = await new Promise<ReturnType<typeof serve>>((resolve) => {
     const it = serve(
-      { fetch: (request) => service.fetch(request), hostname: "127.0.0.1", port: 0 },
+      { fetch: (request) => service.fetch(request), hostname: "127.0.0.1", port: options.port ?? 0 },
       (info) => {
         address = `http://127.0.0.1:${info.port}`;
         resolve(it);

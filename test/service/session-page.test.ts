@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Script } from "node:vm";
 import { expect, test } from "vitest";
 import { newRun } from "../../src/service/new-run.ts";
 import { freshFolder, serving } from "./serving.ts";
@@ -45,6 +46,8 @@ test("the page loads nothing from elsewhere, runs its own script only and tells 
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]);
+  // Throws if its parts, put together, are no script.
+  expect(new Script(script)).toBeTruthy();
   expect(script.length).toBeGreaterThan(1000);
   expect(page.match(/<script/g)).toHaveLength(1);
   expect(page).not.toMatch(/\s(src|style|on\w+)=/);

@@ -1,5 +1,7 @@
 /** The follow-up box and the cancel button, where the link may steer. */
 
+const sent = "Sent.";
+
 /**
  * @param {{
  *   address: string, key: string, asked: (text: string) => number, look: () => void,
@@ -29,6 +31,8 @@ export function createSteering({ address, key, asked, look }) {
     const message = area.value;
     if (isBusy) return;
     if (message.trim() === "") {
+      // The second of two clicks.
+      if (outcome.textContent === sent) return;
       say(outcome, "There is nothing to send yet: write what the agent should know or do.");
       area.focus();
       return;
@@ -46,7 +50,7 @@ export function createSteering({ address, key, asked, look }) {
     if (answer.kind === "refused") return say(outcome, `Not sent: ${answer.why}`);
     area.value = "";
     grow();
-    say(outcome, "Sent.");
+    say(outcome, sent);
   }
 
   async function cancelRun() {

@@ -45,31 +45,45 @@ export function blocksOf(text) {
   return blocks;
 }
 
+const marked = /^#{1,6} [^\n]{1,300}$|`[^`\n]{1,300}`|\*\*[^*\n]{1,300}\*\*|https?:\/\/[^\s<>"'`]{1,2000}/gm;
+
 /**
- * What stands out in prose: addresses, code and what is bold.
+ * What stands out in prose: headings, what is bold, code and addresses.
  * @param {string} text
  * @returns {{ kind: "text" | "link" | "code" | "bold", text: string }[]}
  */
 export function piecesOf(text) {
   const pieces = [];
   let at = 0;
-  for (const found of text.matchAll(/`[^`\n]{1,300}`|\*\*[^*\n]{1,300}\*\*|https?:\/\/[^\s<>"'`]{1,2000}/g)) {
-    const [all] = found;
-    const kind = all.startsWith("`") ? "code" : all.startsWith("**") ? "bold" : "link";
-    const shown = kind === "code" ? all.slice(1, -1) : kind === "bold" ? all.slice(2, -2) : bare(all);
-    if (kind === "link" && !isWebAddress(shown)) continue;
-    if (found.index > at) pieces.push({ kind: "text", text: text.slice(at, found.index) });
-    pieces.push({ kind, text: shown });
-    at = found.index + (kind === "link" ? shown.length : all.length);
+  for (const { 0: all, index } of text.matchAll(marked)) {
+    const piece = pieceOf(all);
+    if (piece.kind === "link" && !isWebAddress(piece.text)) continue;
+    if (index > at) pieces.push({ kind: "text", text: text.slice(at, index) });
+    pieces.push(piece);
+    at = index + (piece.kind === "link" ? piece.text.length : all.length);
   }
   if (at < text.length) pieces.push({ kind: "text", text: text.slice(at) });
   return pieces;
 }
 
+/** @param {string} all */
+function pieceOf(all) {
+  if (all.startsWith("#")) return { kind: "bold", text: all.replace(/^#+ +/, "") };
+  if (all.startsWith("`")) return { kind: "code", text: all.slice(1, -1) };
+  if (all.startsWith("**")) return { kind: "bold", text: all.slice(2, -2) };
+  return { kind: "link", text: bare(all) };
+}
+
 /** An address without what follows it in a sentence. @param {string} found */
 function bare(found) {
-  const short = found.replace(/[.,;:!?*_\]}]+$/, "");
-  return short.endsWith(")") && !short.includes("(") ? bare(short.slice(0, -1)) : short;
+  let surplus = found.split(")").length - found.split("(").length;
+  let end = found.length;
+  for (; end > 0; end--) {
+    const last = found[end - 1];
+    if (last === ")" && surplus > 0) surplus--;
+    else if (!".,;:!?*_]}".includes(last)) break;
+  }
+  return found.slice(0, end);
 }
 
 /** @param {string} text */
