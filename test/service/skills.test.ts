@@ -11,56 +11,63 @@ const files = {
   "docs/deploy/SKILL.md": "How to deploy.\n",
 };
 
-/** What the agent of a run with that skill reads. */
-async function inputWith(skill: string, setup: readonly string[] = []): Promise<string> {
+/** What the agents read whose runs have these skills. */
+async function inputsWith(skills: readonly string[], setup: readonly string[] = []): Promise<string[]> {
   const { path } = await repository(files);
   const { api } = await serving({
     environment: gitEnvironment,
     command: "cat",
     catalog: offering({ repository: path, setup }),
   });
-  const id = await api.create({ ...inApp("Go."), skill });
-  await api.until(id, "SUCCEEDED");
-  return (await api.said(id)).at(-1) ?? "";
+  const ids = await Promise.all(skills.map((skill) => api.create({ ...inApp("Go."), skill })));
+  for (const id of ids) await api.until(id, "SUCCEEDED");
+  return Promise.all(ids.map(async (id) => (await api.said(id)).at(-1) ?? ""));
 }
 
-test.each([
-  ["octo/app:release", "How to release."],
-  ["octo/app:review", "How to review."],
-  ["octo/app:triage", "How to triage."],
-  ["Octo/App:docs/deploy/SKILL.md", "How to deploy."],
-])("the text of %s in the environment's repository stands before the prompt", async (skill, text) => {
-  const input = await inputWith(skill);
-  expect(input).toMatch(new RegExp(`^assistant: Use the skill ${skill}, which is this text\\.`));
-  expect(input).toMatch(/Its files are in \/.*\/(release|review|triage|deploy)\./);
-  expect(input.endsWith(`<skill>\n${text}\n</skill>\n\nGo.`)).toBe(true);
+test("the text of a skill in the environment's repository stands before the prompt", async () => {
+  const texts = {
+    "octo/app:release": "How to release.",
+    "octo/app:review": "How to review.",
+    "octo/app:triage": "How to triage.",
+    "Octo/App:docs/deploy/SKILL.md": "How to deploy.",
+  };
+  const inputs = await inputsWith(Object.keys(texts));
+  for (const [place, [skill, text]] of Object.entries(texts).entries()) {
+    const input = inputs[place] ?? "";
+    expect(input).toContain(`assistant: Use the skill ${skill}, which is this text. Its files are in /`);
+    expect(input.endsWith(`<skill>\n${text}\n</skill>\n\nGo.`)).toBe(true);
+  }
 });
 
-test.each([
-  "octo/other:release",
-  "octo/app:missing",
-  "octo/app:../secret.md",
-  "octo/app:docs/../../../secret.md",
-  "octo/app:/etc/passwd",
-  "octo/app:docs/./deploy/SKILL.md",
-  "octo/app:docs\\deploy\\SKILL.md",
-  "octo/app:link.md",
-  "octo/app:linked/secret.md",
-  "octo/app:docs/deploy",
-  "octo/app:pipe.md",
-  "octo/app:",
-  "release",
-])("the skill %s leads to no text of this environment: the agent is told its name", async (skill) => {
-  const input = await inputWith(skill, [
+test("a skill's name leads to nothing outside of the worktree and to nothing but files: it is told as it is", async () => {
+  const skills = [
+    "octo/other:release",
+    "octo/app:missing",
+    "octo/app:../secret.md",
+    "octo/app:docs/../../../secret.md",
+    "octo/app:/etc/passwd",
+    "octo/app:docs/./deploy/SKILL.md",
+    "octo/app:docs\\deploy\\SKILL.md",
+    "octo/app:link.md",
+    "octo/app:linked/secret.md",
+    "octo/app:docs/deploy",
+    "octo/app:pipe.md",
+    "octo/app:",
+    "release",
+  ];
+  const inputs = await inputsWith(skills, [
     "echo secret > ../secret.md; ln -s ../secret.md link.md; ln -s .. linked; mkfifo pipe.md",
   ]);
-  expect(input).toBe(`assistant: Use the skill ${skill}.\n\nGo.`);
+  expect(inputs).toEqual(skills.map((skill) => `assistant: Use the skill ${skill}.\n\nGo.`));
 });
 
 test("a skill folder that is a link inside the repository is followed", async () => {
-  const input = await inputWith("octo/app:other", [
-    "mkdir -p real/other; echo Linked. > real/other/SKILL.md; ln -s real .skills; rm -r skills; ln -s .skills skills",
-  ]);
+  const [input] = await inputsWith(
+    ["octo/app:other"],
+    [
+      "mkdir -p real/other; echo Linked. > real/other/SKILL.md; ln -s real .skills; rm -r skills; ln -s .skills skills",
+    ],
+  );
   expect(input).toContain("<skill>\nLinked.\n</skill>");
 });
 
