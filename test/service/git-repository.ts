@@ -5,18 +5,10 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Catalog, EnvironmentSpec } from "../../src/service/catalog.ts";
 import { emptyCatalog } from "../../src/service/catalog.ts";
+import { gitEnvironment } from "./git-environment.ts";
 import { freshFolder } from "./serving.ts";
 
-/** Git without the settings of whoever runs the tests. */
-export const gitEnvironment = {
-  PATH: process.env.PATH,
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_AUTHOR_NAME: "Test",
-  GIT_AUTHOR_EMAIL: "test@example.com",
-  GIT_COMMITTER_NAME: "Test",
-  GIT_COMMITTER_EMAIL: "test@example.com",
-};
+export { gitEnvironment } from "./git-environment.ts";
 
 const run = promisify(execFile);
 

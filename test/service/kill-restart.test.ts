@@ -1,11 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { startOf } from "../../src/service/process-identity.ts";
-import { alive, apiAt, eventually, freshFolder, serving } from "./serving.ts";
+import { childServing } from "./child-serving.ts";
+import { alive, eventually, freshFolder, serving } from "./serving.ts";
 
 /** Writes its id, then waits to be ended; writes down each time it is started. */
 const endless = "echo begun >> ../begun; echo $$ > ../pid; echo partial; sleep 300; echo never >> ../begun";
@@ -15,28 +15,6 @@ const lastPid = (folder: string): Promise<number> =>
     async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
     "the command's process",
   );
-
-/** The service in a process of its own, to be killed. */
-async function childServing(folder: string, command: string) {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [fileURLToPath(new URL("./serving-process.ts", import.meta.url)), folder, command],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const killed = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once("exit", () => resolve());
-      child.kill("SIGKILL");
-    });
-  onTestFinished(killed);
-  let said = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const address = await eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address");
-  return { api: apiAt(address), killed };
-}
 
 test("after kill -9 queued runs run, the interrupted one is ERROR, its process is ended, nothing runs twice", async () => {
   const folder = await freshFolder();
@@ -112,13 +90,14 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
     void database.prepare(`UPDATE item SET ${set} WHERE ord = (SELECT ord FROM run WHERE id = ?)`).run(id);
   spoil(torn, "run = substr(run, 1, length(run) / 2)");
   spoil(odd, `run = '{"id":"odd"}'`);
-  database.exec("UPDATE run SET state = 'QUEUED' WHERE ord = (SELECT max(ord) FROM run)");
   spoil(wordless, "rest = '{'");
+  const queue = database.prepare("UPDATE run SET state = 'QUEUED' WHERE id = ?");
+  for (const id of [odd, wordless]) queue.run(id);
   database.close();
 
   const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
 
-  // The one that the queue has is found broken when its turn comes, and the queue goes on.
+  // Those in the queue are found broken when their turn comes, and the queue goes on.
   await api.until(await api.create({ prompt: "more" }), "SUCCEEDED");
   expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
   expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);

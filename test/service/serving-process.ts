@@ -1,9 +1,12 @@
-/** The service as a process of its own, for tests that kill it: folder and command are its arguments. */
+/** The service as a process of its own, for tests that kill it: folder, command and catalog are its arguments. */
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
+import type { Catalog } from "../../src/service/catalog.ts";
 import { createService } from "../../src/service/service.ts";
+import { gitEnvironment } from "./git-environment.ts";
 
-const [, , folder = "", command = ""] = process.argv;
+const [, , folder = "", command = "", written = "{}"] = process.argv;
+const catalog: Catalog = JSON.parse(written);
 const nothing = (): void => undefined;
 const service = createService({
   dataDir: folder,
@@ -11,7 +14,8 @@ const service = createService({
   apiKey: "key-of-the-tests",
   publicUrl: () => "http://127.0.0.1",
   command,
-  environment: { PATH: process.env.PATH },
+  catalog,
+  environment: gitEnvironment,
   maxRuns: 1,
   timeoutMs: 60_000,
   log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
