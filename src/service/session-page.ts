@@ -127,7 +127,7 @@ const followUpForm = html`<form id="follow-up" hidden>
 <p id="follow-up-hint" class="quiet">Ctrl or ⌘ with Enter sends.</p>
 <button id="send" type="submit">Send</button>
 </div>
-<p id="follow-up-outcome" role="alert"></p>
+<p id="follow-up-outcome" role="status"></p>
 </form>
 <dialog id="confirm" aria-labelledby="confirm-title">
 <h2 id="confirm-title">Cancel this run?</h2>

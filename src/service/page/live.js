@@ -10,6 +10,7 @@ const entries = createEntries(byId("entries"));
 let head = null;
 /** How far the service's clock is ahead of ours. */
 let aheadMs = 0;
+let lastLink = "";
 let lostTimer;
 
 const now = () => Date.now() + aheadMs;
@@ -47,6 +48,7 @@ function tick() {
 
 function onMessage(message) {
   const follows = isAtEnd();
+  const height = page.scrollHeight;
   aheadMs = message.now - Date.now();
   entries.apply(message);
   if (message.view !== undefined) {
@@ -56,7 +58,7 @@ function onMessage(message) {
   if (message.keep !== undefined) steering.looked();
   tick();
   if (follows) toEnd();
-  else byId("latest").hidden = false;
+  else if (page.scrollHeight > height) byId("latest").hidden = false;
 }
 
 const links = {
@@ -67,6 +69,8 @@ const links = {
 };
 
 function onLink(link) {
+  if (link === lastLink) return;
+  lastLink = link;
   clearTimeout(lostTimer);
   const tell = () => say(byId("connection"), links[link]);
   if (link === "lost") lostTimer = setTimeout(tell, lostAfterMs);
