@@ -50,6 +50,11 @@ function isListOf(item: z.ZodType): (value: unknown) => boolean {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+function everyValue(named: Readonly<Record<string, unknown>>, test: (value: unknown) => boolean): boolean {
+  for (const name in named) if (!test(named[name])) return false;
+  return true;
+}
+
 const object = z.custom<Readonly<Record<string, unknown>>>(isObject, "expected an object");
 
 /**
@@ -72,7 +77,7 @@ export function mapOf<T extends z.ZodType>(item: T) {
       }
       return Object.fromEntries(read);
     }),
-    (value) => isObject(value) && Object.values(value).every(isUnchanged),
+    (value) => isObject(value) && everyValue(value, isUnchanged),
   );
 }
 
@@ -82,5 +87,5 @@ const isTextPair = (pair: [string, unknown]): pair is [string, string] => isText
 /** A map from text to text; other values in it are left out. */
 export const textMap = declareUnchanged(
   object.transform((pairs) => Object.fromEntries(Object.entries(pairs).filter(isTextPair))),
-  (value) => isObject(value) && Object.values(value).every(isText),
+  (value) => isObject(value) && everyValue(value, isText),
 );

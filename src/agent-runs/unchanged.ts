@@ -60,6 +60,8 @@ function textTest(schema: z.ZodString): Test {
 interface Field {
   readonly test: Test;
   readonly required: boolean;
+  /** Whatever the text: of most fields that is all there is to ask. */
+  readonly takesText: boolean;
 }
 
 function objectTest(schema: z.ZodObject): Test {
@@ -67,6 +69,8 @@ function objectTest(schema: z.ZodObject): Test {
   if (!keepsUnknown || (schema.def.checks ?? []).length > 0) return never;
   let fields: ReadonlyMap<string, Field> | undefined;
   let mostMissing = 0;
+  // One object after the other has its fields in the same order: most are found where the last one's was.
+  const places: { readonly name: string; readonly field: Field | undefined }[] = [];
   return (value) => {
     // Read when it is first asked, since a schema may hold itself.
     if (fields === undefined) {
@@ -75,10 +79,19 @@ function objectTest(schema: z.ZodObject): Test {
     }
     if (!isObject(value)) return false;
     let missing = mostMissing;
+    let at = 0;
     for (const name in value) {
-      const field = fields.get(name);
+      let place = places[at];
+      if (place?.name !== name) {
+        place = { name, field: fields.get(name) };
+        places[at] = place;
+      }
+      at += 1;
+      const { field } = place;
       if (field === undefined) continue;
-      if (!field.test(value[name])) return false;
+      const inner = value[name];
+      const isText = field.takesText && typeof inner === "string";
+      if (!isText && !field.test(inner)) return false;
       if (field.required) missing -= 1;
     }
     return missing === 0;
@@ -87,7 +100,7 @@ function objectTest(schema: z.ZodObject): Test {
 
 function fieldOf(schema: unknown): Field {
   const test = innerTest(schema);
-  return { test, required: !test(undefined) };
+  return { test, required: !test(undefined), takesText: test("") };
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
