@@ -1,23 +1,18 @@
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { emptied, keys, text, texts } from "./config-keys.ts";
+import { type ServiceOffer, serviceSection } from "./config-service.ts";
 import type { DispatchDefaults, Rules } from "./core/policy.ts";
 
-/** What the config file decides; the rest of the rules comes from the environment. */
-export type FileRules = Omit<Rules, "runName">;
+/** What the config file decides of the rules; the rest of them comes from the environment. */
+type FileRules = Omit<Rules, "runName">;
 
-/** An object with these keys and no others. */
-const keys = <S extends z.core.$ZodLooseShape>(shape: S) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === "unrecognized_keys"
-        ? `known here: ${Object.keys(shape).join(", ")}`
-        : "must be a mapping",
-  });
-
-const text = z.string("must be a text").min(1, "must not be empty");
-const texts = z.array(text, "must be a list");
-/** A key without a value, as in `labels:` with nothing after it, is the same as one left out. */
-const emptied = <S extends z.ZodType>(schema: S) => z.preprocess((value) => value ?? {}, schema);
+export interface FileConfig {
+  readonly rules: FileRules;
+  readonly service: ServiceOffer;
+  /** Whether the file says anything of the service. */
+  readonly hasService: boolean;
+}
 
 const defaults = keys({
   model: text.exactOptional(),
@@ -72,6 +67,7 @@ const file = keys({
         .default(24),
     }),
   ),
+  service: emptied(serviceSection),
 });
 
 /**
@@ -81,7 +77,7 @@ const file = keys({
 export function readConfigFile(
   called: string,
   content: string | null,
-): { ok: true; rules: FileRules } | { ok: false; problems: string[] } {
+): ({ ok: true } & FileConfig) | { ok: false; problems: string[] } {
   const lines = new LineCounter();
   const document = parseDocument(content ?? "", { prettyErrors: false, lineCounter: lines });
   if (document.errors.length > 0) {
@@ -96,7 +92,8 @@ export function readConfigFile(
     return { ok: false, problems: parsed.error.issues.flatMap((issue) => told(called, issue)) };
   const rules = toRules(parsed.data);
   const problems = unknownServers(called, rules);
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, rules };
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, rules, service: parsed.data.service, hasService: document.has("service") };
 }
 
 function told(called: string, issue: z.core.$ZodIssue): string[] {

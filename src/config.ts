@@ -6,9 +6,10 @@ import {
   type Name,
   readEnvironment,
 } from "./config-environment.ts";
-import { type FileRules, readConfigFile } from "./config-file.ts";
+import { type FileConfig, readConfigFile } from "./config-file.ts";
 import { type GitHubConfig, type ReadFile, readGitHub } from "./config-github.ts";
 import { misspelled } from "./config-names.ts";
+import { type ServiceOffer, secretsOfOffer } from "./config-service.ts";
 import { readSlack, type SlackConfig } from "./config-slack.ts";
 import type { Rules } from "./core/policy.ts";
 
@@ -37,6 +38,7 @@ export type ApiConfig =
       readonly workDir: string;
       readonly maxRuns: number;
       readonly timeoutMs: number;
+      readonly offer: ServiceOffer;
     };
 
 /** `problems` keep the bot from starting, `warnings` don't; each is a sentence for people, without secrets. */
@@ -53,8 +55,9 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
   const ambient = env.GITHUB_ACTIONS === "true" || env.CODESPACES === "true";
   const slack = readSlack(values, isSet, problems);
   const github = readGitHub(values, isSet, ambient, readFile, problems);
-  const api = readApi(values, isSet, problems, warnings);
-  const rules = readRules(values.CONFIG_FILE, readFile, problems);
+  const file = readFileConfig(values.CONFIG_FILE, readFile);
+  const api = readApi(values, isSet, file, problems, warnings);
+  if (!file.ok) problems.push(...file.problems);
   const sandboxed = slack === null && github === null && problems.length === 0;
   if (sandboxed && values.PUBLIC_URL !== undefined && !isLoopback(new URL(values.PUBLIC_URL).hostname)) {
     problems.push(
@@ -66,7 +69,7 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
       "HOST lets the whole network in, but the sandbox has no login: set up Slack or GitHub, or set HOST to 127.0.0.1.",
     );
   }
-  if (problems.length > 0 || api === null || rules === null) return { ok: false, problems, warnings };
+  if (problems.length > 0 || api === null || !file.ok) return { ok: false, problems, warnings };
   const config = {
     host: values.HOST,
     port: values.PORT,
@@ -77,7 +80,7 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
     github,
     pollIntervalMs: Math.round(values.POLL_INTERVAL * 1000),
     logLevel: values.LOG_LEVEL,
-    rules: { ...rules, runName: values.AGENT_RUN_NAME },
+    rules: { ...file.rules, runName: values.AGENT_RUN_NAME },
   };
   return { ok: true, config, warnings };
 }
@@ -85,6 +88,7 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
 function readApi(
   values: Environment,
   isSet: (name: Name) => boolean,
+  file: FileReading,
   problems: string[],
   warnings: string[],
 ): ApiConfig | null {
@@ -100,40 +104,50 @@ function readApi(
   if (isSet("AGENT_API_BASE_URL") || isSet("AGENT_API_KEY")) {
     const idle: Name[] = ["AGENT_COMMAND", "AGENT_WORK_DIR", "AGENT_MAX_RUNS", "AGENT_TIMEOUT"];
     for (const name of idle.filter(isSet)) warnings.push(`${name} has no effect while AGENT_API_KEY is set.`);
+    if (file.ok && file.hasService) {
+      warnings.push(`${file.called}: service has no effect while AGENT_API_KEY is set.`);
+    }
     return baseUrl === undefined || apiKey === undefined ? null : { kind: "remote", baseUrl, apiKey };
   }
-  return {
-    kind: "embedded",
-    command: values.AGENT_COMMAND ?? null,
-    workDir: values.AGENT_WORK_DIR ?? join(values.DATA_DIR, "work"),
-    maxRuns: values.AGENT_MAX_RUNS,
-    timeoutMs: values.AGENT_TIMEOUT * 1000,
-  };
+  if (!file.ok) return null;
+  return { kind: "embedded", ...readEmbedded(values), offer: file.service };
 }
 
-function readRules(chosen: string | undefined, readFile: ReadFile, problems: string[]): FileRules | null {
-  const path = chosen ?? defaultFile;
+/** How agents run on this machine. */
+export const readEmbedded = (values: Environment) => ({
+  command: values.AGENT_COMMAND ?? null,
+  workDir: values.AGENT_WORK_DIR ?? join(values.DATA_DIR, "work"),
+  maxRuns: values.AGENT_MAX_RUNS,
+  timeoutMs: values.AGENT_TIMEOUT * 1000,
+});
+
+type FileReading =
+  /** `called` is how people are told of it. */
+  | ({ readonly ok: true; readonly called: string } & FileConfig)
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** The config file, which need not be there unless it was `chosen`. */
+export function readFileConfig(chosen: string | undefined, readFile: ReadFile): FileReading {
+  const called = chosen ?? defaultFile;
   let content: string | null;
   try {
-    content = readFile(path);
+    content = readFile(called);
   } catch {
-    problems.push(`CONFIG_FILE can't be read: check that ${path} is a file and who may read it.`);
-    return null;
+    const problem = `CONFIG_FILE can't be read: check that ${called} is a file and who may read it.`;
+    return { ok: false, problems: [problem] };
   }
   if (content === null && chosen !== undefined) {
-    problems.push(`CONFIG_FILE names ${path}, which does not exist: correct the path, or unset it.`);
-    return null;
+    const problem = `CONFIG_FILE names ${called}, which does not exist: correct the path, or unset it.`;
+    return { ok: false, problems: [problem] };
   }
-  const read = readConfigFile(path, content);
-  if (read.ok) return read.rules;
-  problems.push(...read.problems);
-  return null;
+  const read = readConfigFile(called, content);
+  return read.ok ? { ...read, called } : read;
 }
 
 /** Every secret of the configuration, so that the log can keep them out whatever happens. */
 export function secretsOf({ api, slack, github, rules }: Config): string[] {
   const secrets = [...leaves(rules.mcpServers, false)];
-  if (api.kind === "remote") secrets.push(api.apiKey);
+  secrets.push(...(api.kind === "remote" ? [api.apiKey] : secretsOfOffer(api.offer)));
   if (slack !== null) {
     secrets.push(slack.botToken);
     secrets.push(slack.receive.kind === "http" ? slack.receive.signingSecret : slack.receive.appToken);
@@ -144,9 +158,12 @@ export function secretsOf({ api, slack, github, rules }: Config): string[] {
     // Two, with a comma between them, while it is being changed.
     secrets.push(...github.webhookSecret.split(",").map((secret) => secret.trim()));
   }
-  // Shorter values are hardly secrets, and would tear ordinary words out of the log.
-  return secrets.filter((secret) => secret.length >= 8);
+  return telling(secrets);
 }
+
+/** Shorter values are hardly secrets, and would tear ordinary words out of the log. */
+export const telling = (secrets: readonly string[]): string[] =>
+  secrets.filter((secret) => secret.length >= 8);
 
 /** Values that MCP servers are sent as headers or given as environment. */
 function leaves(value: unknown, secret: boolean): string[] {

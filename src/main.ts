@@ -1,7 +1,4 @@
 /** The composition root: it alone reads the environment and builds things. */
-import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { constants } from "node:os";
 import { join } from "node:path";
 import pino from "pino";
 import { createAgentRunsClient } from "./agent-runs/client.ts";
@@ -16,6 +13,7 @@ import { greeting } from "./greeting.ts";
 import { createLog } from "./log.ts";
 import { removeOldThreads } from "./old-threads.ts";
 import type { Accept, Clock, Log } from "./ports.ts";
+import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "./process-life.ts";
 import { createSlackReceiver } from "./slack/receive.ts";
 import { createSlackPlatform } from "./slack/send.ts";
 import { openStore } from "./store/open-store.ts";
@@ -72,8 +70,7 @@ async function startBot(
   const { url } = listening;
   const building = { log, secrets, url, publicUrl: config.publicUrl ?? url, stops, routes: {}, mounts: {} };
 
-  const api =
-    config.api.kind === "remote" ? config.api : await startService(config.api, config.dataDir, building);
+  const api = config.api.kind === "remote" ? config.api : await startService(config.api, config, building);
   const client = createAgentRunsClient(api);
   const { slack, github } = isSandboxed(config) ? await openSandbox(config.dataDir, building) : config;
   const slackPlatform = slack && createSlackPlatform({ ...slack, log });
@@ -161,13 +158,15 @@ function receiveGitHub(
 /** The embedded service; the bot reaches it as any other, over HTTP and with a key. */
 async function startService(
   config: Extract<ApiConfig, { kind: "embedded" }>,
-  dataDir: string,
+  { dataDir, slack, github }: Config,
   { log, secrets, url, publicUrl, stops, mounts }: Building,
 ): Promise<{ baseUrl: string; apiKey: string }> {
   const { basePath, createService } = await import("./service/service.ts");
   const apiKey = keptKey(join(dataDir, "embedded-service-key"));
   secrets.push(apiKey);
-  const { command, workDir, maxRuns, timeoutMs } = config;
+  const { command, workDir, maxRuns, timeoutMs, offer } = config;
+  // The bot posts the link where everybody reads it, but only permitted people steer; nobody else sees a sandbox's.
+  const usual = slack === null && github === null ? "steer" : "read";
   const service = createService({
     dataDir,
     apiKey,
@@ -177,6 +176,8 @@ async function startService(
     workDir,
     maxRuns,
     timeoutMs,
+    catalog: offer.catalog,
+    sessionLinks: offer.sessionLinks ?? usual,
     log,
   });
   stops.defer(() => service.stop());
@@ -198,36 +199,9 @@ async function openSandbox(
   return sandbox;
 }
 
-/** The key in the file at `path`, which is made, for its owner alone, if it isn't there. */
-function keptKey(path: string): string {
-  const kept = readText(path)?.trim();
-  if (kept) return kept;
-  const key = randomBytes(32).toString("base64url");
-  writeFileSync(path, `${key}\n`, { mode: 0o600 });
-  return key;
-}
-
-/** The text of the file at `path`, null if there is none; throws what the file system says otherwise. */
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
-
 /** Reads the configuration, starts the bot and stops it when it is told to. */
 async function main(): Promise<void> {
-  try {
-    process.loadEnvFile();
-  } catch (error) {
-    if (!isMissing(error))
-      return refuse([".env can't be read: check that it is a file and who may read it."]);
-  }
+  loadEnvironmentFile();
   const reading = readConfig(process.env, readText);
   if (!reading.ok) return refuse([...reading.problems, ...reading.warnings]);
   const { config, warnings } = reading;
@@ -236,7 +210,7 @@ async function main(): Promise<void> {
   for (const warning of warnings) log.warn(warning);
 
   const starting = startBot(config, secrets, log);
-  stopWhenTold(starting, log);
+  stopWhenTold("The bot", starting, log);
   try {
     const { url } = await starting;
     process.stdout.write(greeting(config, url));
@@ -245,42 +219,6 @@ async function main(): Promise<void> {
     log.debug("The bot could not start", { error });
     refuse([error instanceof Error ? error.message : "The bot could not start."]);
   }
-}
-
-/** The first signal, or an error that nobody caught, stops the bot in order; a second signal stops it at once. */
-function stopWhenTold(starting: Promise<{ stop(): Promise<void> }>, log: Log): void {
-  let stopping = false;
-  const stop = async (status: number): Promise<void> => {
-    stopping = true;
-    try {
-      const bot = await starting;
-      await bot.stop();
-      process.exit(status);
-    } catch (error) {
-      log.error("The bot could not stop in order", { error });
-      process.exit(1);
-    }
-  };
-  const onSignal = (signal: "SIGINT" | "SIGTERM"): void => {
-    if (stopping) process.exit(128 + constants.signals[signal]);
-    log.info("The bot is stopping", { signal });
-    void stop(0);
-  };
-  process.on("SIGINT", onSignal);
-  process.on("SIGTERM", onSignal);
-  process.on("uncaughtException", (error) => {
-    log.error("The bot stops because of an error that nobody caught", { error });
-    if (!stopping) void stop(1);
-  });
-  process.on("unhandledRejection", (error) => {
-    log.error("Something failed that nobody waited for", { error });
-  });
-}
-
-/** Says why the bot does not start, a sentence a line, and ends the process. */
-function refuse(sentences: readonly string[]): never {
-  process.stderr.write(`${sentences.join("\n")}\n`);
-  process.exit(1);
 }
 
 await main();

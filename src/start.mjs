@@ -14,5 +14,5 @@ if (Number(major) < oldest) {
   // Start-up is mostly parsing: what was compiled once is read back, which takes less time and memory.
   const { enableCompileCache } = await import("node:module");
   enableCompileCache?.();
-  await import("./main.ts");
+  await (process.argv[2] === "service" ? import("./service-main.ts") : import("./main.ts"));
 }

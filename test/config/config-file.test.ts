@@ -68,7 +68,7 @@ test("a list that allows nobody is not the same as no list", () => {
 test.each([
   [
     "chanels: {}",
-    "chanels is not known; known here: defaults, channels, repositories, labels, mcp_servers, permissions, replies, limits.",
+    "chanels is not known; known here: defaults, channels, repositories, labels, mcp_servers, permissions, replies, limits, service.",
   ],
   [
     "defaults: { modle: x }",

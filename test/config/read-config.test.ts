@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readConfig, secretsOf } from "../../src/config.ts";
+import { emptyCatalog } from "../../src/service/catalog.ts";
 
 const files: Readonly<Record<string, string>> = {};
 const read = (env: Record<string, string>, given = files) => readConfig(env, (path) => given[path] ?? null);
@@ -32,7 +33,14 @@ test("an empty environment is a valid one, with every default", () => {
     port: 3000,
     publicUrl: null,
     dataDir: "./data",
-    api: { kind: "embedded", command: null, workDir: "data/work", maxRuns: 4, timeoutMs: 3_600_000 },
+    api: {
+      kind: "embedded",
+      command: null,
+      workDir: "data/work",
+      maxRuns: 4,
+      timeoutMs: 3_600_000,
+      offer: { catalog: emptyCatalog, sessionLinks: null },
+    },
     slack: null,
     github: null,
     pollIntervalMs: 2000,

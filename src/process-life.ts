@@ -1,0 +1,75 @@
+/** What a process of ours does at its beginning and at its end. */
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import type { Log } from "./ports.ts";
+
+/** The text of the file at `path`, null if there is none; throws what the file system says otherwise. */
+export function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** The key in the file at `path`, which is made, for its owner alone, if it isn't there. */
+export function keptKey(path: string): string {
+  const kept = readText(path)?.trim();
+  if (kept) return kept;
+  const key = randomBytes(32).toString("base64url");
+  writeFileSync(path, `${key}\n`, { mode: 0o600 });
+  return key;
+}
+
+/** Adds what `.env` has to the environment; ends the process if it can't be read. */
+export function loadEnvironmentFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (!isMissing(error)) refuse([".env can't be read: check that it is a file and who may read it."]);
+  }
+}
+
+/** Says why the process does not start, a sentence a line, and ends it. */
+export function refuse(sentences: readonly string[]): never {
+  process.stderr.write(`${sentences.join("\n")}\n`);
+  process.exit(1);
+}
+
+/**
+ * The first signal, or an error that nobody caught, stops `what` in order; a second signal stops it at once.
+ * `what` is a subject for the log, such as `The bot`.
+ */
+export function stopWhenTold(what: string, starting: Promise<{ stop(): Promise<void> }>, log: Log): void {
+  let stopping = false;
+  const stop = async (status: number): Promise<void> => {
+    stopping = true;
+    try {
+      const started = await starting;
+      await started.stop();
+      process.exit(status);
+    } catch (error) {
+      log.error(`${what} could not stop in order`, { error });
+      process.exit(1);
+    }
+  };
+  const onSignal = (signal: "SIGINT" | "SIGTERM"): void => {
+    if (stopping) process.exit(128 + constants.signals[signal]);
+    log.info(`${what} is stopping`, { signal });
+    void stop(0);
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  process.on("uncaughtException", (error) => {
+    log.error(`${what} stops because of an error that nobody caught`, { error });
+    if (!stopping) void stop(1);
+  });
+  process.on("unhandledRejection", (error) => {
+    log.error("Something failed that nobody waited for", { error });
+  });
+}
