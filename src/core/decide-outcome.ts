@@ -14,6 +14,11 @@ const longestWaitMs = 5 * 60_000;
 const fewestTries = 10;
 /** Reading is a courtesy to what follows it: after so many tries that goes on without. */
 const mostReadTries = 4;
+/** An end without its answer is told once and for all, so its answer is tried for so long at least. */
+const answerForMs = 2 * 60_000;
+/** One quick failure is a hiccup that nobody needs to hear of. */
+const unsaidTries = 1;
+const unsaidMs = 10_000;
 
 export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, random: number): void {
   const effect = draft.thread.effects.find((pending) => pending.id === effectId);
@@ -33,11 +38,14 @@ const isReading = ({ kind }: Effect): boolean =>
 /** Giving up is a decision: a refusal is final, a limit never is, the rest is tried for a day (promise 7). */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
-  if (isReading(effect)) return effect.tries + 1 < mostReadTries;
+  const ageMs = draft.nowMs - Date.parse(effect.since);
+  if (isReading(effect)) {
+    return effect.tries + 1 < mostReadTries || (effect.kind === "answer" && ageMs < answerForMs);
+  }
   if (fault.limited === true) return true;
   // However long the bot was down, a hiccup at its return is none of the effect's failures.
   if (effect.tries + 1 < fewestTries) return true;
-  return draft.nowMs - Date.parse(effect.since) < draft.rules.retryForMs;
+  return ageMs < draft.rules.retryForMs;
 }
 
 function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
@@ -50,8 +58,25 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     notBefore: new Date(draft.nowMs + waitMs).toISOString(),
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
-  // One failure is a hiccup that nobody needs to hear of; the second one is worth a word on the card.
-  if (effect.kind === "create" && tries === 2) updateRun(draft, effect.dispatch, { delay: fault.reason });
+  const isSaid = tries > unsaidTries || draft.nowMs - Date.parse(effect.since) >= unsaidMs;
+  if (isAskedFor(effect) && isSaid) sayThatItWaits(draft, effect, fault.reason);
+}
+
+/** What people asked the API for and wait for: their card says so when that takes long (promise 5). */
+type AskedFor = Extract<Effect, { kind: "create" | "follow-up" | "cancel" }>;
+const isAskedFor = (effect: Effect): effect is AskedFor =>
+  effect.kind === "create" || effect.kind === "follow-up" || effect.kind === "cancel";
+
+const waitingFor: Readonly<Record<AskedFor["kind"], string>> = {
+  create: "",
+  "follow-up": "a message has not reached the agent yet. ",
+  cancel: "the run could not be cancelled yet. ",
+};
+
+/** Once: what goes wrong at each further try is no news. */
+function sayThatItWaits(draft: Draft, { kind, dispatch }: AskedFor, reason: string): void {
+  if (runOf(draft, dispatch)?.delay !== null) return;
+  updateRun(draft, dispatch, { delay: `${waitingFor[kind]}${reason}` });
 }
 
 function done(draft: Draft, effect: Effect, outcome: Done): void {
@@ -76,7 +101,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
     }
     case "follow-up":
       if (effect.kind === "follow-up") {
-        updateRun(draft, effect.dispatch, { reopened: true, open: true });
+        updateRun(draft, effect.dispatch, { reopened: true, open: true, delay: null });
         const { place, message } = effect.from;
         if (message !== undefined)
           add(draft, effect.id, { kind: "react", at: place, message, reaction: "taken" });
@@ -112,6 +137,8 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       if (effect.kind === "hand-over" && !outcome.taken) notTaken(draft, effect.event);
       return;
     case "cancel":
+      if (effect.kind === "cancel") updateRun(draft, effect.dispatch, { delay: null });
+      return;
     case "reply":
     case "tell":
     case "react":
@@ -147,7 +174,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       followUpLost(draft, effect, reason, link);
       return;
     case "cancel":
-      updateRun(draft, effect.dispatch, { cancelling: false });
+      updateRun(draft, effect.dispatch, { cancelling: false, delay: null });
       fail(effect.asked, "The run could not be cancelled");
       return;
     case "fetch":

@@ -78,6 +78,7 @@ export function followUpLost(
   link: string | undefined,
 ): void {
   const { place, message, by } = effect.from;
+  updateRun(draft, effect.dispatch, { delay: null });
   if (message !== undefined) {
     add(draft, effect.id, { kind: "react", at: place, message, reaction: "refused" });
   }
@@ -106,7 +107,6 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run, waited = f
     run: known,
     runId: run.run_id,
     name: run.agent_config?.name ?? record.name,
-    delay: null,
   };
   const ended = isEnded(run.state);
   if (!ended && run.state !== "BLOCKED") {

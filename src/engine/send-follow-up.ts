@@ -3,7 +3,7 @@ import { isEnded } from "../core/run.ts";
 import type { Thread } from "../core/thread.ts";
 import type { Attempt } from "../ports.ts";
 import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
-import { isApiFault } from "./api-fault.ts";
+import { faultOf, isApiFault } from "./api-fault.ts";
 import { hasReference } from "./find-dispatch.ts";
 import { keyOf } from "./open-runs.ts";
 import { reasonOf } from "./reason.ts";
@@ -35,16 +35,17 @@ export async function sendFollowUp(
       return lookupRejected(api, effect, error);
     }
   }
-  await handEnd(api, runId, thread);
+  const unread = await handEnd(api, runId, thread);
+  if (unread !== null) return failed(unread);
   await api.agentRuns.followUp(runId, { message: effect.message });
   return { ok: true, kind: "follow-up" };
 }
 
 /**
- * An end that no sweep has shown yet would be overwritten by what the follow-up begins, and never be told. It
- * is only looked for: whatever comes of that, the follow-up goes on.
+ * An end that no sweep has shown yet would be overwritten by what the follow-up begins, and never be told.
+ * Resolves with why the run could not be read, if that may soon be otherwise.
  */
-async function handEnd(api: Api, runId: string, thread: Thread): Promise<void> {
+async function handEnd(api: Api, runId: string, thread: Thread): Promise<Fault | null> {
   try {
     const run = await api.agentRuns.fetch(runId);
     const last = thread.runs.find((record) => record.runId === runId)?.run ?? null;
@@ -55,7 +56,10 @@ async function handEnd(api: Api, runId: string, thread: Thread): Promise<void> {
   } catch (error) {
     const reason = isApiFault(error) ? error.detail : reasonOf(error);
     api.log.info("A run's end could not be looked for before a follow-up", { run: runId, reason });
+    const fault = faultOf(error);
+    return fault.retryable ? { ...fault, certainty: "not-sent" } : null;
   }
+  return null;
 }
 
 async function hasArrived(

@@ -190,7 +190,41 @@ test("an end whose answer can't be read is told without it", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   for (let tries = 0; tries < 4; tries += 1) it.fails("answer", { retryable: true });
+  expect(it.said("reply")).toEqual([]);
+  it.wait(120);
+  it.fails("answer", { retryable: true });
   expect(it.said("reply")[0]).toContain("could not be read");
+});
+
+test("a follow-up and a cancellation that wait say so on the card until they are through", () => {
+  const it = started();
+  it.run("INPROGRESS", 10);
+  it.performAll();
+  it.give(reply("and the docs"));
+  it.fails("follow-up", { retryable: true });
+  expect(it.effects("card")).toEqual([]);
+  it.fails("follow-up", { retryable: true });
+  expect(it.said("card")[0]).toContain("Waiting: a message has not reached the agent yet. no");
+  it.done("follow-up", {});
+  expect(it.said("card")[0]).not.toContain("Waiting");
+  it.performAll();
+  it.give(press("cancel", it.thread().runs[0]?.dispatch ?? ""));
+  it.wait(60);
+  it.fails("cancel", { retryable: true });
+  expect(it.said("card")[0]).toContain("Waiting: the run could not be cancelled yet. no");
+  it.done("cancel", {});
+  expect(it.said("card")[0]).not.toContain("Waiting");
+});
+
+test("a follow-up that is given up no longer waits", () => {
+  const it = started();
+  it.run("INPROGRESS", 10);
+  it.performAll();
+  it.give(reply("and the docs"));
+  for (let tries = 0; tries < 2; tries += 1) it.fails("follow-up", { retryable: true });
+  it.fails("follow-up", { retryable: false });
+  expect(it.said("card")[0]).not.toContain("Waiting");
+  expect(it.said("tell")[0]).toContain("did not reach the agent");
 });
 
 test("a state that nobody knows is shown as it is, and followed further", () => {

@@ -169,6 +169,21 @@ test("a follow-up that did not arrive is sent again", async () => {
   expect(made.api.conversations.get("run-1")).toHaveLength(3);
 });
 
+test("a follow-up waits while its run can't be read, since an end that nobody heard of would be lost", async () => {
+  const made = setUp();
+  let readable = false;
+  made.api.before = (call) => {
+    if (call === "fetch" && !readable) throw new Refusal(timedOut);
+  };
+  await steer(made);
+  expect(made.api.count("fetch")).toBeGreaterThan(1);
+  expect(made.api.count("followUp")).toBe(0);
+  readable = true;
+  await made.clock.advance(5 * 60_000);
+  expect(made.api.count("followUp")).toBe(1);
+  expect(made.store.get("chat:a").effects).toEqual([]);
+});
+
 test("an uncertain follow-up to a run that has hardly begun waits for the conversation to show it", async () => {
   const made = setUp();
   made.api.add({ run_id: "run-1", state: "QUEUED" });

@@ -4,7 +4,6 @@ import type { Plant } from "./bot-process.ts";
 import { tell } from "./history.ts";
 import { type Hour, type Outage, sicknesses, systems, tellHour } from "./hour.ts";
 import { isElsewhere, judgeHour } from "./judge-hour.ts";
-import { Refused } from "./simulated-run.ts";
 
 const seed = 1;
 const outages: readonly Outage[] = systems.flatMap((system) =>
@@ -72,21 +71,6 @@ const waiting = (other: (nowMs: number, untilMs: number) => number): Plant => ({
     return { ...decision, thread: { ...decision.thread, effects: decision.thread.effects.map(change) } };
   },
 });
-test("a bot that takes any page for a yes is found to lose what people say while the API talks nonsense", async () => {
-  const plant: Plant = {
-    service: (service) => ({
-      ...service,
-      followUp: (runId, request) =>
-        service.followUp(runId, request).catch((error: unknown) => {
-          if (!(error instanceof Refused && error.status === 200)) throw error;
-        }),
-    }),
-  };
-  const outage = { system: "agent-runs", sickness: "talks nonsense" } as const;
-  const wrongs = judgeHour(await tellHour(seed, outage, { plant }), outage, calmHour);
-  expect(wrongs.filter((wrong) => wrong.includes("is marked, and reached nobody"))).not.toEqual([]);
-});
-
 const minute = 60_000;
 const planted: readonly { readonly name: string; readonly plant: Plant }[] = [
   {

@@ -87,7 +87,7 @@ const sayWithinMs: Readonly<Record<Sickness, number>> = {
   fails: 20_000,
   "talks nonsense": 20_000,
   garbles: 20_000,
-  hangs: 9 * minute,
+  hangs: 5 * minute,
   crawls: 4 * minute,
   "is sick in turns": 3 * minute,
 };
@@ -117,9 +117,6 @@ const weather: Weather = {
   ignoredFilters: new Set(),
 };
 
-const isGarbled = (outage: Outage | null): boolean =>
-  outage?.system === toApi && fates[outage.sickness].some((fate) => fate === "garbled");
-
 export async function tellHour(
   seed: number,
   outage: Outage | null,
@@ -136,8 +133,7 @@ export async function tellHour(
 ): Promise<Hour> {
   const requests: { system: System; atMs: number }[] = [];
   const script: Script = {
-    // What a garbled answer would have shown may be over before the next one.
-    weather: { ...weather, calm: !isGarbled(outage) },
+    weather,
     evenly: randomOf(() => 0.5),
     lifeOf: (dispatch) => createRandom(seed, `life of ${dispatch}`),
     fate(system, atMs) {
@@ -227,7 +223,22 @@ function silentOnes(world: World, deeds: readonly Deed[], outage: Outage | null)
     if (card === undefined) return true;
     return headline(card.view) === "Starting" && !saysThatItWaits(card.view);
   });
-  return silent.map(({ event }) => event.id);
+  return [...silent.map(({ event }) => event.id), ...silentCards(world, outage, heard)];
+}
+
+/** Runs with a message or a cancellation that was tried in vain and of which no card says that it waits. */
+function silentCards({ disk, slack, github }: World, outage: Outage | null, heardMs: number): string[] {
+  return [...disk.threads.values()].flatMap(({ places, effects }) => {
+    if (places.some((place) => outage?.system === place.slice(0, place.indexOf(":")))) return [];
+    return effects.flatMap((effect) => {
+      if (effect.kind !== "follow-up" && effect.kind !== "cancel") return [];
+      if (effect.tries === 0 || Date.parse(effect.since) > heardMs) return [];
+      const cards = [...slack.posted, ...github.posted].filter(
+        ({ kind, dispatch }) => kind === "card" && dispatch === effect.dispatch,
+      );
+      return cards.some(({ view }) => saysThatItWaits(view)) ? [] : [effect.id];
+    });
+  });
 }
 
 function pendingOf({ disk }: World): Hour["atReturn"]["pending"] {
