@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { Turn } from "./agent.ts";
 import { withoutGitPlace } from "./git.ts";
 
@@ -27,11 +28,22 @@ export function agentEnvironment(
     AGENT_MCP_CONFIG: turn.mcpFile,
     AGENT_ATTACHMENTS: turn.attachmentsFolder,
     AGENT_ARTIFACTS: turn.artifactsFolder,
-    // Some programs believe it rather than look.
-    PWD: turn.folder,
   };
-  return { ...inherited(environment), ...turn.variables, ...texts(Object.entries(own)) };
+  return {
+    ...inherited(environment),
+    ...turn.variables,
+    ...placedIn(turn.folder),
+    ...texts(Object.entries(own)),
+  };
 }
+
+/** For a process that works in the folder. */
+export const placedIn = (folder: string): Record<string, string> => ({
+  // Some programs believe it rather than look.
+  PWD: folder,
+  // Without a repository of its own it must not work in one that happens to be around all folders.
+  GIT_CEILING_DIRECTORIES: dirname(folder),
+});
 
 /** No process can be given a NUL. */
 const texts = (pairs: readonly (readonly [string, string | null | undefined])[]): Record<string, string> =>

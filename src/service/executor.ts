@@ -126,7 +126,10 @@ export function createExecutor(options: ExecutorOptions): Executor {
       if (await workplaces.needsPreparing(run)) {
         // A run whose folder was removed while it is worked on stays INPROGRESS.
         await insist(() =>
-          runs.change(run.id, (before) => ({ document: preparing(before) ?? before, result: null })),
+          runs.change(run.id, (before) => {
+            const next = work.controller.signal.aborted ? null : preparing(before);
+            return { document: next ?? before, result: null };
+          }),
         );
       }
       const { signal } = work.controller;
@@ -136,6 +139,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
       end = { kind: "broken" };
     }
     if (end.kind === "ready") return end.notes;
+    // Cancelled: it may stand in line anew by now, and is not to end for what ended before.
+    if (work.controller.signal.aborted && !work.timedOut && !stopping.signal.aborted) return null;
     const outcome = unpreparedOutcome(run, end, work.timedOut);
     log.info("a run could not be prepared", { runId: run.id, outcome: outcome.kind });
     await insist(() =>

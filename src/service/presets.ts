@@ -3,7 +3,7 @@
  * asking for permission, since there is nobody to give it: what a run may do is for the machine to bound.
  */
 
-import type { Turn } from "./agent.ts";
+import { blockedLine, type Turn } from "./agent.ts";
 import { writeDurably } from "./durable-file.ts";
 import { forClaude, forCodex, forGemini, forOpencode, forOz } from "./mcp-formats.ts";
 import type { Command } from "./run-process.ts";
@@ -18,6 +18,17 @@ export interface Call {
 /** Writes a file of the run's own and resolves with its path. */
 type WriteFile = (ending: string, text: string) => Promise<string>;
 type Preset = (turn: Turn, model: string | null, write: WriteFile) => Promise<Call>;
+
+/**
+ * What such an agent can't know. It stands first, so that no prompt that begins with a slash is taken for one
+ * of the program's own commands.
+ */
+const briefing = ({ artifactsFolder }: Turn): string =>
+  `You work unattended: nobody can answer while you work. If you can't go on without an answer, end with your \
+question and then a line with nothing but ${blockedLine}. Files for people to look at, such as reports and \
+screenshots, belong in the folder ${artifactsFolder}.`;
+
+const briefed = (turn: Turn): string => `${briefing(turn)}\n\n${turn.input}`;
 
 const hasServers = (turn: Turn): boolean => Object.keys(turn.mcpServers).length > 0;
 /** With `=`, so that no value is taken for an option. */
@@ -35,7 +46,7 @@ const claude: Preset = async (turn, model, write) => {
     ...option("--model", model),
     ...option("--mcp-config", servers),
   ];
-  return { command: { program: "claude", args }, input: turn.input, environment: {} };
+  return { command: { program: "claude", args }, input: briefed(turn), environment: {} };
 };
 
 /**
@@ -53,7 +64,11 @@ const codex: Preset = async (turn, model) => {
     ...(servers === null ? [] : [`--config=mcp_servers=${servers.value}`]),
     "-",
   ];
-  return { command: { program: "codex", args }, input: turn.input, environment: servers?.environment ?? {} };
+  return {
+    command: { program: "codex", args },
+    input: briefed(turn),
+    environment: servers?.environment ?? {},
+  };
 };
 
 /** https://geminicli.com/docs/cli/headless. In a folder that nobody trusts it would ask, and so not start. */
@@ -64,7 +79,7 @@ const gemini: Preset = async (turn, model, write) => {
   const args = ["--approval-mode=yolo", "--output-format=text", ...option("--model", model)];
   return {
     command: { program: "gemini", args },
-    input: turn.input,
+    input: briefed(turn),
     environment: {
       GEMINI_CLI_TRUST_WORKSPACE: "true",
       ...(settings === null ? {} : { GEMINI_CLI_SYSTEM_DEFAULTS_PATH: settings }),
@@ -79,7 +94,7 @@ const opencode: Preset = async (turn, model, write) => {
     : null;
   return {
     command: { program: "opencode", args: ["run", "--auto", ...option("--model", model)] },
-    input: turn.input,
+    input: briefed(turn),
     environment: config === null ? {} : { OPENCODE_CONFIG: config },
   };
 };
@@ -90,10 +105,11 @@ const mostArgumentBytes = 100_000;
 /** https://docs.warp.dev/reference/cli. It reads no prompt from stdin. */
 const oz: Preset = async (turn, model, write) => {
   const servers = hasServers(turn) ? await write("oz.json", JSON.stringify(forOz(turn.mcpServers))) : null;
+  const input = briefed(turn);
   const prompt =
-    Buffer.byteLength(turn.input) <= mostArgumentBytes
-      ? turn.input
-      : `What you are to do is written in the file ${await write("prompt.txt", turn.input)}: read all of it.`;
+    Buffer.byteLength(input) <= mostArgumentBytes
+      ? input
+      : `What you are to do is written in the file ${await write("prompt.txt", input)}: read all of it.`;
   const args = [
     "agent",
     "run",

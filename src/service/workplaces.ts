@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Low } from "lowdb";
 import { z } from "zod";
+import { placedIn } from "./agent-environment.ts";
 import type { Catalog, EnvironmentSpec } from "./catalog.ts";
 import { durableFile } from "./durable-file.ts";
 import type { Git } from "./git.ts";
@@ -73,8 +74,8 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
     new Low(durableFile(join(recordDir, `${runId}.json`), workplace.parse), null);
 
   function environmentFor(run: Run, spec: EnvironmentSpec | null): Record<string, string> {
-    const own = { AGENT_RUN_ID: run.id, AGENT_ENVIRONMENT_ID: spec?.id ?? "", PWD: folderOf(run) };
-    return { ...inherited, ...spec?.variables, ...own };
+    const own = { AGENT_RUN_ID: run.id, AGENT_ENVIRONMENT_ID: spec?.id ?? "" };
+    return { ...inherited, ...spec?.variables, ...placedIn(folderOf(run)), ...own };
   }
 
   async function known(runId: string): Promise<Workplace | null> {

@@ -304,6 +304,39 @@ test("hooks that a user has for every repository don't run when a worktree is ma
   expect(await readdir(home)).not.toContain("hooked");
 });
 
+test("a run without an environment is in no repository, even where its folder lies in one", async () => {
+  const { path } = await repository();
+  const { api } = await serving({
+    folder: path,
+    environment: gitEnvironment,
+    command: "git rev-parse --show-toplevel 2>/dev/null || echo none",
+  });
+  const id = await api.create({ prompt: "x" });
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: none");
+});
+
+test("a service that stops while a run is prepared ends the set-up and makes the run ERROR", async () => {
+  const { path } = await repository();
+  const options = {
+    environment: gitEnvironment,
+    command: "cat",
+    catalog: offering({ repository: path, setup: ["test -e ../go || sleep 300"] }),
+  };
+  const first = await serving(options);
+  const id = await first.api.create(inApp("x"));
+  await first.api.until(id, "PENDING");
+  await first.stop();
+  await writeFile(join(first.folder, "work", "go"), "");
+  const { api } = await serving({ ...options, folder: first.folder });
+  expect(await api.run(id)).toMatchObject({
+    state: "ERROR",
+    status_message: { error_code: "resource_unavailable", retryable: true },
+  });
+  await api.followUp(id, "again");
+  await api.until(id, "SUCCEEDED");
+});
+
 test("an environment without a repository is an empty folder that is set up once", async () => {
   const { api } = await serving({
     environment: gitEnvironment,

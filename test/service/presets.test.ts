@@ -32,7 +32,11 @@ async function callOf(preset: string, request: object) {
   const run = await api.until(id, "SUCCEEDED", "FAILED", "ERROR");
   expect(run.status_message).toBeUndefined();
   const answer = (await api.said(id)).at(-1)?.slice("assistant: ".length) ?? "";
-  return { ...called.parse(JSON.parse(answer)), work: join(folder, "work", id) };
+  const briefing =
+    "You work unattended: nobody can answer while you work. If you can't go on without an answer, end with " +
+    "your question and then a line with nothing but AGENT_BLOCKED. Files for people to look at, such as " +
+    `reports and screenshots, belong in the folder ${join(folder, "service", "artifacts", id)}.\n\n`;
+  return { ...called.parse(JSON.parse(answer)), work: join(folder, "work", id), briefing };
 }
 
 const hostile = `--help "$(touch pwned)" \`id\` 'x' $HOME; rm -rf *\n\\ & | > ü`;
@@ -59,7 +63,7 @@ test.each(onStdin)(
   async (preset, before, after) => {
     const call = await callOf(preset, { prompt: hostile, config: { model_id: model } });
     expect(call.args).toEqual([...before, `--model=${model}`, ...after]);
-    expect(call.stdin).toBe(`${hostile}\n`);
+    expect(call.stdin).toBe(`${call.briefing}${hostile}\n`);
     expect(call.folder).toBe(call.work);
     expect(call.environment.PWD).toBe(call.work);
     const plain = await callOf(preset, { prompt: "x" });
@@ -75,15 +79,15 @@ test("oz is given the prompt as one argument", async () => {
     "--output-format=text",
     `--cwd=${call.work}`,
     `--model=${model}`,
-    `--prompt=${hostile}\n`,
+    `--prompt=${call.briefing}${hostile}\n`,
   ]);
 });
 
 test("oz finds a prompt that is too long for an argument in a file", async () => {
   const prompt = `begin ${"long ".repeat(60_000)}end`;
-  const { args } = await callOf("oz", { prompt });
+  const { args, briefing } = await callOf("oz", { prompt });
   const path = /written in the file (\S+):/.exec(args.at(-1) ?? "")?.[1] ?? "";
-  expect(await readFile(path, "utf8")).toBe(`${prompt}\n`);
+  expect(await readFile(path, "utf8")).toBe(`${briefing}${prompt}\n`);
 });
 
 const fileOf = async (path: string | undefined): Promise<unknown> =>
