@@ -78,6 +78,23 @@ export const sessionEndpoints: readonly Endpoint[] = [
     },
   },
   {
+    id: "getSessionFile",
+    method: "GET",
+    path: "/sessions/{runId}/artifacts/{uid}",
+    group: "Sessions",
+    summary: "A file that a run has left",
+    description: `To be saved. The identifier is the \`artifact_uid\` of one of the run's artifacts. ${keyInQuery}`,
+    open: true,
+    answer: { media: "application/octet-stream", what: "The file" },
+    refusals: ["resource_not_found"],
+    async handle({ sessions }, asked) {
+      const runId = asked.parameter("runId");
+      if (sessions.right(runId, keyOf(asked)) === "none") return unknownSession;
+      const file = await sessions.file(runId, asked.parameter("uid"), asked.request.method);
+      return file.ok ? file.value : file;
+    },
+  },
+  {
     id: "followUpSession",
     method: "POST",
     path: "/sessions/{runId}/followups",

@@ -15,6 +15,8 @@ export interface SessionArtifact {
   readonly text: string;
   /** Opens it, http or https; null: there is nothing to open. */
   readonly url: string | null;
+  /** Of a file of this service's: what it is asked for by. */
+  readonly uid: string | null;
 }
 
 /** Times in milliseconds since the epoch. */
@@ -89,10 +91,14 @@ function artifactOf(artifact: RunArtifact): SessionArtifact {
       const { url, branch } = artifact;
       const parts = /^https?:\/\/[^/]+\/([^/]+\/[^/]+)\/pull\/(\d+)$/.exec(url);
       const name = parts === null ? url : `${parts[1]}#${parts[2]}`;
-      return { text: `Pull request ${name}${branch === "" ? "" : ` (${branch})`}`, url: openable(url) };
+      return {
+        text: `Pull request ${name}${branch === "" ? "" : ` (${branch})`}`,
+        url: openable(url),
+        uid: null,
+      };
     }
     case "file":
-      return { text: `${artifact.name} (${sizeOf(artifact.bytes)})`, url: null };
+      return { text: `${artifact.name} (${sizeOf(artifact.bytes)})`, url: null, uid: artifact.uid };
     default:
       return artifact satisfies never;
   }

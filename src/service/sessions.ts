@@ -1,6 +1,7 @@
 /** What people can see and do with a run's session link. */
 import { type Result, refused } from "./problem.ts";
 import type { Run } from "./run-document.ts";
+import { fileResponse } from "./session-file.ts";
 import { linkKey, rightOf, type SessionLinks, type SessionRight } from "./session-keys.ts";
 import { createSessionPage } from "./session-page.ts";
 import { createSessionStreams, knownOf, type SessionStreamOptions, streamHeaders } from "./session-stream.ts";
@@ -19,6 +20,8 @@ export interface Sessions {
   /** What the key opens of the run; "none" also where there is no such run. */
   right(runId: string, key: string): SessionRight;
   page(runId: string, right: SessionLinks): Promise<Result<Response>>;
+  /** A file that the run has left, whole, to be saved. */
+  file(runId: string, uid: string, method: string): Promise<Result<Response>>;
   /** Server-sent events of all that changes from what `known` stands for; `known` is an event's id, or "". */
   events(runId: string, known: string, method: string): Result<Response>;
   /** Ends the streams. */
@@ -40,6 +43,12 @@ export function createSessions(options: SessionOptions): Sessions {
       if (document === null) return unknownSession;
       const view = sessionView(document, live(runId));
       return { ok: true, value: await page.render(view, right, knownOf(document)) };
+    },
+    async file(runId, uid, method) {
+      const left = runs.get(runId)?.artifacts.find((each) => each.kind === "file" && each.uid === uid);
+      const response = left?.kind === "file" ? await fileResponse(left.path, left.name, method) : null;
+      if (response === null) return refused("resource_not_found", "There is no such file any more.");
+      return { ok: true, value: response };
     },
     events(runId, known, method) {
       // The answer to a HEAD has no body that a reader could end.

@@ -29,11 +29,16 @@ function showHead() {
   const shownFacts = facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
   byId("facts").replaceChildren(...shownFacts);
   byId("results").hidden = artifacts.length === 0;
-  const shown = artifacts.map(({ text, url }) =>
-    el("li", {}, url !== null && isWebAddress(url) ? linkTo(url, text) : text),
-  );
-  byId("artifacts").replaceChildren(...shown);
+  byId("artifacts").replaceChildren(...artifacts.map((artifact) => el("li", {}, artifactOf(artifact))));
   steering.show(head);
+}
+
+/** @param {{ text: string, url: string | null, uid: string | null }} artifact */
+function artifactOf({ text, url, uid }) {
+  if (url !== null) return isWebAddress(url) ? linkTo(url, text) : text;
+  if (uid === null) return text;
+  const file = `${address}/artifacts/${encodeURIComponent(uid)}?key=${encodeURIComponent(key)}`;
+  return el("a", { href: file, download: "" }, text);
 }
 
 function tick() {
