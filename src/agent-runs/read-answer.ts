@@ -17,8 +17,19 @@ export interface Reading<T> {
   readonly read: (answer: Answer, circumstances: Circumstances) => T;
 }
 
-/** For calls whose 2xx answer says only that they were accepted. */
-export const accepted = <T>(data: T): Reading<T> => ({ bodyless: true, read: () => data });
+/**
+ * For calls whose 2xx answer says only that they were accepted. A page of HTML says no such thing: it comes from
+ * whatever stands before a service that is away.
+ */
+export const accepted = <T>(data: T): Reading<T> => ({
+  bodyless: true,
+  read(answer, circumstances) {
+    if (/^text\/html\b/i.test(answer.headers.get("content-type") ?? "")) {
+      throw schemaError([wholeBody], answer, circumstances);
+    }
+    return data;
+  },
+});
 
 /** A JSON body as the schema has it. */
 export function asJson<T>(schema: z.ZodType<T>): Reading<T> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createAgentRunsClient } from "../../src/agent-runs/client.ts";
-import { InvalidRequestError } from "../../src/agent-runs/errors.ts";
+import { InvalidRequestError, ResponseSchemaError } from "../../src/agent-runs/errors.ts";
 import type { NewRun } from "../../src/agent-runs/requests.ts";
 import type { CreateRequest } from "../../src/core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "../../src/ports.ts";
@@ -93,9 +93,21 @@ test("a follow-up and a cancel go to their run, whose id is encoded", async () =
 });
 
 test("a follow-up and a cancel are done when the status says so, whatever the body is", async () => {
-  await using api = await startLocalApi(() => ({ body: "<html>fine</html>" }));
+  await using api = await startLocalApi(() => ({ body: "{fine" }));
   await api.client().followUp("run-1", { message: "go on" });
   expect(await api.client().cancel("run-1")).toBe("run-1");
+});
+
+test("a page of HTML accepts nothing: a proxy may show it for a service that is away", async () => {
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  await using api = await startLocalApi(() => ({ headers, body: "<html>Back soon</html>" }));
+  const followUp = await rejection(api.client().followUp("run-1", { message: "go on" }));
+  expect(followUp).toBeInstanceOf(ResponseSchemaError);
+  // It may have arrived behind the page, so it is to be looked up.
+  expect(followUp).toMatchObject({ certainty: "unknown", retryable: true });
+  const cancel = await rejection(api.client().cancel("run-1"));
+  expect(cancel).toBeInstanceOf(ResponseSchemaError);
+  expect(cancel).toMatchObject({ retryable: true });
 });
 
 test.each([
