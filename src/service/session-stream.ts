@@ -26,14 +26,13 @@ export interface SessionStreams {
   stop(): void;
 }
 
-export const defaultLimits = { streamsPerRun: 20, streams: 200 };
+/** `stallMs`: how long a reader may take nothing of what waits for it. */
+const defaultLimits = { streamsPerRun: 20, streams: 200, stallMs: 60_000 };
 
 /** How often a watched run is looked at: nothing is sent more often. */
 const lookMs = 400;
 /** Proxies and readers give up connections on which nothing is said. */
 const heartbeatMs = 15_000;
-/** How long a reader may take nothing of what waits for it. */
-const mostStallMs = 60_000;
 const mostBufferedBytes = 64_000;
 
 interface Reader {
@@ -119,7 +118,7 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
     const now = performance.now();
     // Who is slow is sent the sum of the changes later, not each of them.
     if ((controller.desiredSize ?? 0) <= 0) {
-      if (now - reader.sentAt > mostStallMs) end(watch, reader);
+      if (now - reader.sentAt > limits.stallMs) end(watch, reader);
       return;
     }
     const data =
