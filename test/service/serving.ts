@@ -103,11 +103,11 @@ export async function serving(
 export type Api = ReturnType<typeof apiAt>;
 
 /** Speaks the wire format to a server, and checks that what comes back is of it. */
-export function apiAt(address: string) {
+export function apiAt(address: string, key = apiKey) {
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(`${address}/api/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
     });
   const good = async <T>(answer: Promise<Response>, schema: z.ZodType<T>): Promise<T> => {
