@@ -41,8 +41,8 @@ function performance(
     ? `Demonstration agent here again. You added: ${shown}.\n\n`
     : `Demonstration agent here: I only show how a run goes and change nothing.\n\nYou asked for: ${shown}.\n\n`;
   const setUp =
-    "To have it really done, set AGENT_COMMAND to a command that reads a prompt on stdin and writes its " +
-    "answer on stdout.\n";
+    "To have it really done, set AGENT_COMMAND to claude, codex, gemini, opencode or oz, or to a command that " +
+    "reads a prompt on stdin and writes its answer on stdout.\n";
   if (/\bask me\b/i.test(request)) {
     return {
       steps: [greeting, "Before I go on: which way would you like it? Reply here to answer.\n", blockedLine],

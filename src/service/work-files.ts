@@ -27,4 +27,4 @@ export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles
   return { mcpFile, mcpServers, ownFiles, artifactsFolder };
 }
 
-export const artifactsFolderOf = (folder: string, runId: string): string => join(folder, "artifacts", runId);
+const artifactsFolderOf = (folder: string, runId: string): string => join(folder, "artifacts", runId);
