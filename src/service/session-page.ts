@@ -17,7 +17,7 @@ const scriptParts = ["text.js", "follow.js", "elements.js", "entries.js", "steer
 /** Reads the page's files, once. */
 export function createSessionPage(): SessionPage {
   const file = (name: string): string => readFileSync(join(import.meta.dirname, "page", name), "utf8");
-  const style = file("session.css");
+  const style = ["colours.css", "session.css"].map(file).join("\n");
   const script = scriptParts.map((name) => file(name).replaceAll(/^export /gm, "")).join("\n");
   const headers = pageHeaders(style, script);
   return {

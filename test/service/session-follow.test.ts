@@ -151,10 +151,12 @@ test("whoever sends learns that it was done, why it was refused, or that nobody 
     why: "The run has ended already.",
   });
   const broken = await standIn((request, response) => {
-    if (request.url === "/gone") response.destroy();
+    if (request.url === "/gone") return response.destroy();
+    const problem = { type: "urn:agent-runs:problem/internal_error", detail: "It may be done or not." };
+    if (request.url === "/defect") response.writeHead(500).end(JSON.stringify(problem));
     else response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad gateway</h1>");
   });
-  for (const address of [`${broken}gone`, broken]) {
+  for (const address of [`${broken}gone`, `${broken}defect`, broken]) {
     expect(await script.post(address, key, { message: "x" })).toEqual({ kind: "unknown" });
   }
 });

@@ -123,8 +123,10 @@ test("streams end when the service stops, and after its restart go on from what 
   const { path, key } = await linkOf(before.api, id);
   const reader = await reading(path, key);
   await until("the answer so far", () => reader.texts()[1] === "x");
-  await before.stop();
+  // The server goes on, so that it is the service that ends the stream.
+  await before.service.stop();
   await until("the stream's end", reader.isOver);
+  await before.stop();
 
   const { api } = await serving({ folder, command: "cat" });
   const link = await linkOf(api, id);
