@@ -13,10 +13,10 @@ const format = 1;
 
 /**
  * `run` holds what runs are found and sorted by, and nothing large: whoever looks through many reads few
- * pages. `ord` is the place in the order of creation. `item` is what changes (`run`: the run as JSON without
- * its prompt; `rest`: its document without run and `said`), `prompt` what does not, as a JSON string, and
- * `said` one utterance a row, so that a turn that ends writes what was said in it and not the whole
- * transcript. The indexes that carry `state` and `name` are read in place of the rows when a page is filtered.
+ * pages. `ord` is the place in the order of creation. `item` has the run as JSON, and in `rest` its document
+ * without run and `said`; `said` has one utterance a row, so that a turn that ends writes what was said in it
+ * and not the whole transcript. The indexes that carry `state` and `name` are read in place of the rows when a
+ * page is filtered.
  */
 const tables = `
   CREATE TABLE run (
@@ -25,7 +25,8 @@ const tables = `
     created INTEGER NOT NULL, updated INTEGER NOT NULL, queued INTEGER NOT NULL,
     title TEXT NOT NULL, conversation TEXT
   );
-  CREATE INDEX run_updated ON run (updated, ord, state, name);
+  CREATE INDEX run_updated ON run (updated, ord, state);
+  CREATE INDEX run_name_updated ON run (name, updated, ord, state);
   CREATE INDEX run_created ON run (created, ord, state, name);
   CREATE INDEX run_title ON run (title);
   CREATE INDEX run_name ON run (name);
@@ -36,7 +37,6 @@ const tables = `
   CREATE INDEX run_conversation ON run (conversation) WHERE conversation IS NOT NULL;
   CREATE TABLE metadata (key TEXT, value TEXT, ord INTEGER, PRIMARY KEY (key, value, ord)) WITHOUT ROWID;
   CREATE TABLE item (ord INTEGER PRIMARY KEY, run TEXT NOT NULL, rest TEXT NOT NULL);
-  CREATE TABLE prompt (ord INTEGER PRIMARY KEY, text TEXT NOT NULL);
   CREATE TABLE said (
     ord INTEGER, position INTEGER, words TEXT NOT NULL, PRIMARY KEY (ord, position)
   ) WITHOUT ROWID;

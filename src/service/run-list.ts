@@ -2,10 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as othersTurn } from "node:timers/promises";
 import type { ListFilter } from "./list-query.ts";
 import { type Result, refused } from "./problem.ts";
-import { type Condition, conditionsOf, type Value } from "./run-conditions.ts";
-import { type Mark, readCursor, sortColumns, writeCursor } from "./run-cursor.ts";
+import { type Condition, conditionsOf } from "./run-conditions.ts";
+import { type Mark, readCursor, writeCursor } from "./run-cursor.ts";
 import type { Run } from "./run-document.ts";
-import { createQueries } from "./run-queries.ts";
+import { lookFor } from "./run-look.ts";
+import { createQueries, type Row } from "./run-queries.ts";
 
 export interface Page {
   readonly runs: readonly Run[];
@@ -17,8 +18,13 @@ export interface Page {
 const fewRuns = 2_000;
 /** So many are looked at before others have their turn. */
 const stretch = 5_000;
-/** So many prompts are read before others have their turn. */
+/** So many are searched for words before others have their turn. */
 const stretchOfSearch = 500;
+
+interface Found {
+  readonly run: Run;
+  readonly mark: Mark;
+}
 
 /**
  * Makes what reads one page of the runs that match, sorted. `runAt` reads the run with that place in the order
@@ -46,74 +52,41 @@ export function createRunList(
     return found;
   }
 
-  function mentions(order: number, words: string): boolean {
-    const sql = "SELECT title, skill, text FROM run JOIN prompt USING (ord) WHERE run.ord = ?";
-    const [row] = query(sql, [order]);
-    if (row === undefined) return false;
-    const prompt: unknown = JSON.parse(String(row.text));
-    return [row.title, prompt, row.skill ?? ""].some((text) => String(text).toLowerCase().includes(words));
-  }
-
   /** The matching runs after the mark, in their order, as many as a page has and one more. */
   async function find(
     filter: ListFilter,
     conditions: readonly Condition[],
     after: Mark | null,
-  ): Promise<ReadonlyMap<number, Found>> {
-    const { column } = sortColumns[filter.sort_by];
-    const [direction, beyond] = filter.sort_order === "asc" ? ["ASC", ">"] : ["DESC", "<"];
-    const order = `ORDER BY run.${column} ${direction}, run.ord ${direction}`;
-    const past = `(run.${column}, run.ord) ${beyond}`;
-    const driver = rarest(conditions);
-    const source =
-      driver === null
-        ? `run INDEXED BY run_${column}`
-        : `(${driver.select}) AS few CROSS JOIN run ON run.ord = few.ord`;
-    const words = filter.q?.toLowerCase();
+  ): Promise<readonly Found[]> {
     const wanted = filter.limit + 1;
+    const words = filter.q?.toLowerCase();
     const most = words === undefined ? wanted : stretchOfSearch;
+    const look = lookFor(filter, conditions, rarest(conditions));
     const found = new Map<number, Found>();
 
-    /** The last run that a stretch after the mark looks at; null if that ends with the last of all. */
-    function endOfStretch(from: Mark | null): Mark | null {
-      const where = from === null ? "" : `WHERE ${past} (?, ?)`;
-      const sql = `SELECT ${column} AS key, ord FROM run INDEXED BY run_${column} ${where} ${order} LIMIT 1 OFFSET ?`;
-      const [row] = query(sql, [...valuesOf(from), stretch]);
-      return row === undefined ? null : markOf(row);
-    }
-
     /** Adds what one stretch after the mark has; where it ended, null if nothing follows. */
-    function look(from: Mark | null): Mark | null {
-      const until = driver === null ? endOfStretch(from) : null;
-      const where = conditions.map(({ sql }) => sql);
-      if (from !== null) where.push(`${past} (?, ?)`);
-      if (until !== null) where.push(`NOT ${past} (?, ?)`);
-      const rows = query(
-        `SELECT run.${column} AS key, run.ord AS ord FROM ${source} ${where.length > 0 ? "WHERE" : ""} ${where.join(" AND ")} ${order} LIMIT ?`,
-        [
-          ...(driver?.values ?? []),
-          ...conditions.flatMap(({ values }) => values),
-          ...valuesOf(from),
-          ...valuesOf(until),
-          most,
-        ],
-      );
+    function lookOn(from: Mark | null): Mark | null {
+      const end = look.stretch === null ? null : look.stretch(from, stretch);
+      const [until] = end === null ? [] : query(end.sql, end.values);
+      const { sql, values } = look.runs(from, until === undefined ? null : markOf(until), most);
+      const rows = query(sql, values);
       for (const row of rows) {
         const mark = markOf(row);
         // It may have been changed, and so moved, since an earlier stretch.
         if (found.has(mark.order)) continue;
-        if (words !== undefined && !mentions(mark.order, words)) continue;
+        if (words !== undefined && !mayMention(String(row.run), words)) continue;
         const run = runAt(mark.order);
-        if (run !== null) found.set(mark.order, { run, mark });
+        if (run === null || (words !== undefined && !mentions(run, words))) continue;
+        found.set(mark.order, { run, mark });
         if (found.size === wanted) return null;
       }
-      const last = rows.length < most ? undefined : rows.at(-1);
-      return last === undefined ? until : markOf(last);
+      const last = rows.length < most ? until : rows.at(-1);
+      return last === undefined ? null : markOf(last);
     }
 
     for (let from = after; ; await othersTurn()) {
-      from = atOnce(database, () => look(from));
-      if (from === null) return found;
+      from = atOnce(database, () => lookOn(from));
+      if (from === null) return [...found.values()];
     }
   }
 
@@ -123,7 +96,7 @@ export function createRunList(
       return refused("invalid_request", "cursor: it is not one that this service gave for the same sorting");
     }
     const conditions = conditionsOf(filter);
-    const found = conditions === null ? [] : [...(await find(filter, conditions, after)).values()];
+    const found = conditions === null ? [] : await find(filter, conditions, after);
     const page = found.slice(0, filter.limit);
     const last = page.at(-1);
     const nextCursor = found.length > page.length && last ? writeCursor(last.mark, filter) : null;
@@ -131,14 +104,14 @@ export function createRunList(
   };
 }
 
-interface Found {
-  readonly run: Run;
-  readonly mark: Mark;
-}
+const mentions = (run: Run, words: string): boolean =>
+  [run.title, run.prompt, run.skill ?? ""].some((text) => text.toLowerCase().includes(words));
 
-const valuesOf = (mark: Mark | null): readonly Value[] => (mark === null ? [] : [mark.key, mark.order]);
+/** False only if the run does not mention the words: JSON writes each character by itself, wherever it is. */
+const mayMention = (json: string, words: string): boolean =>
+  json.toLowerCase().includes(JSON.stringify(words).slice(1, -1).toLowerCase());
 
-function markOf({ key, ord }: Readonly<Record<string, unknown>>): Mark {
+function markOf({ key, ord }: Row): Mark {
   if (typeof key !== "number" && typeof key !== "string") throw new Error("a run lacks what it is sorted by");
   return { key, order: Number(ord) };
 }

@@ -40,11 +40,11 @@ export function createRunReader(
 ): RunReader {
   const query = createQueries(database);
   const placeOf = database.prepare("SELECT ord FROM run WHERE id = ?");
-  const byId = database.prepare(`
-    SELECT run.ord AS ord, item.run AS run, text
-    FROM run JOIN item ON item.ord = run.ord JOIN prompt ON prompt.ord = run.ord WHERE id = ?`);
-  const byOrder = database.prepare("SELECT run, text FROM item JOIN prompt USING (ord) WHERE ord = ?");
-  const whole = database.prepare("SELECT run, rest, text FROM item JOIN prompt USING (ord) WHERE ord = ?");
+  const byId = database.prepare(
+    "SELECT item.ord AS ord, item.run AS run FROM run JOIN item ON item.ord = run.ord WHERE id = ?",
+  );
+  const byOrder = database.prepare("SELECT run FROM item WHERE ord = ?");
+  const whole = database.prepare("SELECT run, rest FROM item WHERE ord = ?");
   const said = database.prepare("SELECT words FROM said WHERE ord = ? ORDER BY position");
   const text = (value: unknown): string => String(value);
 
@@ -52,11 +52,8 @@ export function createRunReader(
     try {
       const row = whole.get(order);
       if (row === undefined) throw new Error("parts of it are not there");
-      const parts = { run: text(row.run), rest: text(row.rest), prompt: text(row.text) };
-      return documentOf(
-        parts,
-        said.all(order).map(({ words }) => text(words)),
-      );
+      const words = said.all(order).map((each) => text(each.words));
+      return documentOf(text(row.run), text(row.rest), words);
     } catch (cause) {
       const id = text(query("SELECT id FROM run WHERE ord = ?", [order])[0]?.id);
       onBroken(id, cause);
@@ -65,9 +62,9 @@ export function createRunReader(
   }
 
   /** The document tells whether it was only written by an earlier version. */
-  function runIn(order: number, run: unknown, prompt: unknown): Run | null {
+  function runIn(order: number, run: unknown): Run | null {
     try {
-      return runOf(text(run), text(prompt));
+      return runOf(text(run));
     } catch {
       try {
         return documentAt(order).run;
@@ -81,11 +78,11 @@ export function createRunReader(
     has: (id) => placeOf.get(id) !== undefined,
     get(id) {
       const row = byId.get(id);
-      return row === undefined ? null : runIn(Number(row.ord), row.run, row.text);
+      return row === undefined ? null : runIn(Number(row.ord), row.run);
     },
     at(order) {
       const row = byOrder.get(order);
-      return row === undefined ? null : runIn(order, row.run, row.text);
+      return row === undefined ? null : runIn(order, row.run);
     },
     document(id) {
       const row = placeOf.get(id);

@@ -9,11 +9,8 @@ export interface PutRun {
   readonly order: number;
   readonly run: string;
   readonly rest: string;
-  /** What never changes; null: it is there already. */
-  readonly lasting: {
-    readonly prompt: string;
-    readonly metadata: readonly (readonly [string, string])[];
-  } | null;
+  /** Pairs that are not there yet. */
+  readonly metadata: readonly (readonly [string, string])[];
   /** The utterances from this position on; there are none beyond. */
   readonly saidFrom: number;
   readonly said: readonly string[];
@@ -30,19 +27,18 @@ export type Write = PutRun | SetAside;
 
 /** What has to be written for the run to be `after`; `before` is what is on the disk, null: nothing. */
 export function writeOf(before: RunDocument | null, after: RunDocument): PutRun {
-  const { run, said, ...rest } = after;
-  const { prompt, ...item } = run;
+  const { run, said, waiting, ...rest } = after;
+  const short = brief(run.prompt);
   const saidFrom = before === null ? 0 : sharedStart(before.said, said);
   return {
     kind: "put",
     columns: columnsOf(run),
     order: run.order,
-    run: JSON.stringify(item),
-    rest: JSON.stringify(rest),
-    lasting:
-      before === null ? { prompt: JSON.stringify(prompt), metadata: Object.entries(run.metadata) } : null,
+    run: JSON.stringify(run),
+    rest: JSON.stringify({ ...rest, waiting: waiting.map(short) }),
+    metadata: before === null ? Object.entries(run.metadata) : [],
     saidFrom,
-    said: said.slice(saidFrom).map((words) => JSON.stringify(words)),
+    said: said.slice(saidFrom).map((words) => JSON.stringify(short(words))),
   };
 }
 
@@ -68,22 +64,33 @@ function sharedStart<T>(before: readonly T[], after: readonly T[]): number {
   return differs < 0 ? after.length : differs;
 }
 
-/** The run of a row of `item` and one of `prompt`. Throws if they do not hold one. */
-export const runOf = (run: string, prompt: string): Run => {
-  const value: object = JSON.parse(run);
-  return parseRun({ ...value, prompt: JSON.parse(prompt) });
-};
+/** The run in a row of `item`. Throws if it does not hold one. */
+export const runOf = (text: string): Run => parseRun(JSON.parse(text));
 
 /** The document of the rows. Throws if they do not hold one. */
-export function documentOf(
-  { run, rest, prompt }: { readonly run: string; readonly rest: string; readonly prompt: string },
-  said: readonly string[],
-): RunDocument {
-  const item: object = JSON.parse(run);
-  const others: object = JSON.parse(rest);
+export function documentOf(run: string, rest: string, said: readonly string[]): RunDocument {
+  const whole: { readonly prompt?: unknown } = JSON.parse(run);
+  const { waiting = [], ...others }: { readonly waiting?: readonly Words[] } = JSON.parse(rest);
+  const full = unbrief(whole.prompt);
   return parseRunDocument({
     ...others,
-    run: { ...item, prompt: JSON.parse(prompt) },
-    said: said.map((words): unknown => JSON.parse(words)),
+    run: whole,
+    said: said.map((words) => full(JSON.parse(words))),
+    waiting: waiting.map(full),
   });
 }
+
+interface Words {
+  readonly text?: unknown;
+}
+
+/** The prompt waits first, and then is said: it is not written again each time. */
+const brief =
+  (prompt: string) =>
+  <T extends Words>(words: T): Words =>
+    words.text === prompt ? { ...words, text: null } : words;
+
+const unbrief =
+  (prompt: unknown) =>
+  (words: Words): Words =>
+    words.text === null ? { ...words, text: prompt } : words;

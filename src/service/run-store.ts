@@ -120,7 +120,8 @@ export function createRunStore(folder: string, now: () => number, log: ServiceLo
       const counts = opened?.counts;
       return unfinishedStates.reduce((sum, state) => sum + (counts?.get(state) ?? 0), 0);
     },
-    nextQueued: (except) => open().reader.nextQueued(except),
+    // One that is being set aside would stand first in the queue for ever.
+    nextQueued: (except) => open().reader.nextQueued(new Set([...except, ...broken])),
     latestOf: (conversationId) => open().reader.latestOf(conversationId),
     highestPlace: () => open().reader.highestPlace(),
     quiet: () => lines.quiet(),
