@@ -25,7 +25,7 @@ const create = {
   group: "Runs",
   body: runRequest,
   answer: createAnswer,
-  refusals: ["invalid_request"],
+  refusals: ["invalid_request", "resource_unavailable"],
   handle: (operations, { request }) => operations.create(request),
 } satisfies Partial<Endpoint>;
 
@@ -174,7 +174,7 @@ export const endpoints: readonly Endpoint[] = [
       "Makes a run with the factory's base prompt, environment, model, skill and command: an ordinary run from then on. The ticket, if there is one, is kept as the run's metadata.",
     body: factoryRequest,
     answer: factoryRunAnswer,
-    refusals: ["invalid_request", "resource_not_found"],
+    refusals: ["invalid_request", "resource_not_found", "resource_unavailable"],
     handle: (operations, { parameter, request }) => operations.dispatch(parameter("uid"), request),
   },
   ...sessionEndpoints,

@@ -67,6 +67,7 @@ export function createRoutes(options: RouteOptions): Hono<Env> {
       .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))
       .sort()
       .join(", ");
+    app.options(pattern(path), () => new Response(null, { status: 204, headers: { allow, ...noStore } }));
     app.all(pattern(path), (c) =>
       refuse(c, {
         code: "operation_not_supported",
@@ -76,7 +77,8 @@ export function createRoutes(options: RouteOptions): Hono<Env> {
       }),
     );
   }
-  app.notFound((c) => refuse(c, { code: "resource_not_found", detail: "There is nothing at this path." }));
+  const nothing = `There is nothing at this path; ${basePath}/docs tells what there is.`;
+  app.notFound((c) => refuse(c, { code: "resource_not_found", detail: nothing }));
   app.onError((error, c) => {
     const traceId = c.get("traceId");
     log.error("a request failed", { method: c.req.method, path: c.req.path, traceId, error });

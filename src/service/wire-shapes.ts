@@ -40,7 +40,7 @@ import {
 /** Older SDKs send images by themselves, without file names. */
 const image = z.looseObject({
   mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
-  data: z.string(),
+  data: z.base64(),
 });
 export const runRequest = createRequest.extend({
   images: z.array(image).max(5).optional().describe("Attachments of older clients, which have no names."),
