@@ -44,7 +44,8 @@ export const forOz = (servers: McpServers): unknown => servers;
 
 /**
  * Codex takes servers as a TOML value among its arguments, where everybody on the machine could read
- * them: secrets stay out of it and are given as variables of the environment.
+ * them: secrets stay out of it and are given as variables of the environment. It refuses names with anything
+ * but letters, digits, `_` and `-`.
  */
 export function forCodex(servers: McpServers): {
   readonly value: string;
@@ -64,7 +65,7 @@ export function forCodex(servers: McpServers): {
     });
     return [name, [`url=${toml(url)}`, `env_http_headers={${named.join(",")}}`]] as const;
   });
-  const value = `{${tables.map(([name, fields]) => `${toml(name)}={${fields.join(",")}}`).join(",")}}`;
+  const value = `{${tables.map(([name, fields]) => `${toml(name.replaceAll(/[^\w-]/g, "_"))}={${fields.join(",")}}`).join(",")}}`;
   return { value, environment };
 }
 

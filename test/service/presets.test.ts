@@ -127,7 +127,7 @@ test("each program finds the run's MCP servers in the form that it reads, and no
   });
   expect(await fileOf(optionOf(argsOf("oz"), "--mcp"))).toEqual(mcp_servers);
   expect(optionOf(argsOf("codex"), "--config")).toBe(
-    'mcp_servers={"my.files"={command="files",args=["--root","a\\"b"],env_vars=["FILES_TOKEN"]},' +
+    'mcp_servers={"my_files"={command="files",args=["--root","a\\"b"],env_vars=["FILES_TOKEN"]},' +
       '"web"={url="https://mcp.example.com/mcp",env_http_headers={"Authorization"="AGENT_MCP_HEADER_1_0"}}}',
   );
   expect(variable("codex", "FILES_TOKEN")).toBe("sesame-1");
