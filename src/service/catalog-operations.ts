@@ -7,6 +7,7 @@ import type { Operations } from "./endpoint.ts";
 import { runsLike } from "./list-query.ts";
 import { missing, type Result, refused } from "./problem.ts";
 import { readQuery } from "./query.ts";
+import type { RepositorySkills } from "./repository-skills.ts";
 import { mostBodyBytes, readBody } from "./request-body.ts";
 import type { Run } from "./run-document.ts";
 import type { RunStore } from "./run-store.ts";
@@ -22,6 +23,7 @@ export interface Beginning {
 export interface CatalogOperationOptions {
   readonly catalog: Catalog;
   readonly runs: RunStore;
+  readonly foundSkills: RepositorySkills;
   readonly begin: (request: RunRequest, factoryUid: string | null) => Promise<Result<Beginning>>;
 }
 
@@ -32,7 +34,7 @@ type CatalogOperations = Pick<
 
 /** What tells of what the operator has declared, and runs of declared factories. */
 export function createCatalogOperations(options: CatalogOperationOptions): CatalogOperations {
-  const { catalog, runs, begin } = options;
+  const { catalog, runs, foundSkills, begin } = options;
 
   /** The run that was created last of those with this environment or skill; null if there is none. */
   async function newest(of: { environment_id: string } | { skill: string }): Promise<Run | null> {
@@ -61,7 +63,12 @@ export function createCatalogOperations(options: CatalogOperationOptions): Catal
     async skills(parameters) {
       const query = readQuery(parameters, skillsQuery);
       if (!query.ok) return query;
-      const agents = await skillsOf(catalog, query.value, (skill) => newest({ skill }));
+      const agents = await skillsOf({
+        catalog,
+        query: query.value,
+        found: await foundSkills.find(query.value.refresh),
+        newest: (skill) => newest({ skill }),
+      });
       return { ok: true, value: { agents } };
     },
 

@@ -10,6 +10,7 @@ import { createGit } from "./git.ts";
 import type { ServiceLog } from "./log.ts";
 import { createOutputLog } from "./output-log.ts";
 import { createRepositories } from "./repositories.ts";
+import { createRepositorySkills, type RepositorySkills } from "./repository-skills.ts";
 import type { Run } from "./run-document.ts";
 import { createRunProcess } from "./run-process.ts";
 import type { RunStore } from "./run-store.ts";
@@ -42,6 +43,8 @@ export interface ExecutionOptions {
 export interface Execution extends Executor {
   /** Ends what a killed service left running. Before anything else, and only by the folder's owner. */
   clear(): Promise<void>;
+  /** The skills in the environments' repositories. */
+  readonly skills: RepositorySkills;
 }
 
 const betweenSweepsMs = 3_600_000;
@@ -87,6 +90,15 @@ export function createExecution(options: ExecutionOptions): Execution {
   });
 
   const stopping = new AbortController();
+  const skills = createRepositorySkills({
+    environments: catalog.environments,
+    folder: join(folder, "skills"),
+    git,
+    inherited: inherited(environment),
+    signal: stopping.signal,
+    now,
+    log,
+  });
   let sweeping: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -105,6 +117,7 @@ export function createExecution(options: ExecutionOptions): Execution {
 
   return {
     ...executor,
+    skills,
     async clear() {
       await started.endLeftovers();
       await repositories.unlock();
@@ -118,7 +131,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     async stop() {
       clearInterval(timer);
       stopping.abort();
-      await Promise.all([executor.stop(), sweeping]);
+      await Promise.all([executor.stop(), sweeping, skills.quiet()]);
     },
   };
 }

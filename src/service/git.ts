@@ -7,9 +7,14 @@ export type GitEnd =
   | { readonly kind: "failed"; readonly complaint: string }
   | { readonly kind: "aborted" };
 
-/** `args` after `git`; `runId` is whose process it is. */
+/** `args` after `git`; `runId` is whose process it is; `most` is how much of the output's end is kept. */
 export type Git = (
-  wish: { readonly runId: string; readonly folder: string; readonly args: readonly string[] },
+  wish: {
+    readonly runId: string;
+    readonly folder: string;
+    readonly args: readonly string[];
+    readonly most?: number;
+  },
   environment: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ) => Promise<GitEnd>;
@@ -39,8 +44,8 @@ export const withoutGitPlace = <T>(environment: Readonly<Record<string, T>>): Re
 /** Git, which asks nobody anything: where a password is missing it fails. */
 export const createGit =
   (run: RunProcess): Git =>
-  async ({ runId, folder, args }, environment, signal) => {
-    const stdout = createTextTail(mostOutput);
+  async ({ runId, folder, args, most = mostOutput }, environment, signal) => {
+    const stdout = createTextTail(most);
     const all = createTextTail(mostOutput);
     const quiet = { GIT_TERMINAL_PROMPT: "0", GCM_INTERACTIVE: "never", LC_ALL: "C" };
     const end = await run(

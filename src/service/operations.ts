@@ -8,6 +8,7 @@ import type { Operations } from "./endpoint.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
 import { missing, type Refusal, type Result, refused } from "./problem.ts";
+import type { RepositorySkills } from "./repository-skills.ts";
 import { mostBodyBytes, readBody } from "./request-body.ts";
 import type { Run } from "./run-document.ts";
 import { type Cancelling, followedUp } from "./run-life.ts";
@@ -21,6 +22,7 @@ export interface OperationOptions {
   readonly executor: Executor;
   readonly catalog: Catalog;
   readonly attachments: Attachments;
+  readonly foundSkills: RepositorySkills;
   readonly sessions: Sessions;
   /** The next place in the order of creation and in the queue. */
   readonly nextPlace: () => number;
@@ -29,7 +31,7 @@ export interface OperationOptions {
 
 /** What the API's endpoints do. A store that fails rejects; every expected outcome is a value. */
 export function createOperations(options: OperationOptions): Operations {
-  const { runs, executor, catalog, nextPlace, sessions, now } = options;
+  const { runs, executor, catalog, foundSkills, nextPlace, sessions, now } = options;
   const createRun = createRunCreator(options);
 
   const unknownRun = (runId: string) => missing("run", runId);
@@ -52,7 +54,7 @@ export function createOperations(options: OperationOptions): Operations {
   }
 
   return {
-    ...createCatalogOperations({ catalog, runs, begin }),
+    ...createCatalogOperations({ catalog, runs, foundSkills, begin }),
 
     async create(request) {
       const body = await readBody(request, runRequest, mostBodyBytes);

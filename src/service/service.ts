@@ -58,7 +58,7 @@ export interface ServiceOptions {
 
 export interface Service {
   /** Answers requests to paths under `basePath`. */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request): Response | Promise<Response>;
   /**
    * Recovers what is on disk: queued runs run, interrupted ones become ERROR, and what a killed service left
    * running is ended. Rejects with `FolderInUse` if another process serves the same folder.
@@ -117,6 +117,7 @@ export function createService(options: ServiceOptions): Service {
     executor,
     catalog,
     attachments,
+    foundSkills: executor.skills,
     sessions,
     nextPlace: () => ++places,
     now,
@@ -131,7 +132,7 @@ export function createService(options: ServiceOptions): Service {
   });
 
   return {
-    fetch: async (request) => routes.fetch(request),
+    fetch: (request) => routes.fetch(request),
     async start() {
       const release = await lockFolder(folder);
       try {
