@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { emptyCatalog } from "../../src/service/catalog.ts";
 import { git, gitEnvironment, inApp, offering, repository } from "./git-repository.ts";
 import { eventually, freshFolder, problemOf, serving } from "./serving.ts";
 
@@ -86,28 +87,37 @@ test("a worktree begins at the environment's branch, and each new run sees what 
   expect((await api.said(second)).at(-1)).toBe("assistant: released again");
 });
 
-test.each([
-  "missing",
-  "--upload-pack=touch pwned;",
-  "../../heads/main",
-  "main~0",
-  "main:main",
-  "$(touch pwned)",
-  "a b",
-])("of the branch %s, which the repository does not have, the run ends FAILED", async (branch) => {
+test("a run whose environment names no branch of its repository ends FAILED, and no name does harm", async () => {
   const { path } = await repository();
+  const branches = [
+    "missing",
+    "--upload-pack=touch pwned;",
+    "../../heads/main",
+    "main~0",
+    "main:main",
+    "$(touch pwned)",
+    "a b",
+  ];
+  const { environments } = offering({ repository: path });
   const { api, folder } = await serving({
     environment: gitEnvironment,
     command: "cat",
-    catalog: offering({ repository: path, branch }),
+    catalog: {
+      ...emptyCatalog,
+      environments: environments.flatMap((spec) =>
+        branches.map((branch, place) => ({ ...spec, id: String(place), branch })),
+      ),
+    },
   });
-  const id = await api.create(inApp("x"));
-  const run = await api.until(id, "FAILED");
-  expect(run.status_message).toMatchObject({
-    message: `The repository has no branch ${JSON.stringify(branch)}.`,
-    error_code: "environment_setup_failed",
-    retryable: false,
-  });
+  for (const [place, branch] of branches.entries()) {
+    const id = await api.create({ prompt: "x", config: { environment_id: String(place) } });
+    const run = await api.until(id, "FAILED");
+    expect(run.status_message).toMatchObject({
+      message: `The repository has no branch ${JSON.stringify(branch)}.`,
+      error_code: "environment_setup_failed",
+      retryable: false,
+    });
+  }
   const found = await readdir(folder, { recursive: true });
   expect(found.filter((name) => name.includes("pwned"))).toEqual([]);
 });
@@ -165,16 +175,15 @@ test("a set-up that fails ends the run FAILED with its last lines and no secret,
 });
 
 test("a set-up that takes too long is ended, with all that it started", async () => {
-  const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
     command: "cat",
-    timeoutMs: 2_000,
-    catalog: offering({ repository: path, setup: ["sleep 300 & echo $! > ../left; wait"] }),
+    timeoutMs: 1_500,
+    catalog: offering({ setup: ["sleep 300 & echo $! > ../left; wait"] }),
   });
   const run = await api.until(await api.create(inApp("x")), "FAILED");
   expect(run.status_message).toMatchObject({
-    message: "The set-up was ended after 2 seconds.",
+    message: "The set-up was ended after 1.5 seconds.",
     error_code: "environment_setup_failed",
   });
   const left = (await readFile(join(folder, "work", "left"), "utf8")).trim();
