@@ -63,6 +63,7 @@ export interface WorkplaceOptions {
 const keepingMs = 20_000;
 const anew =
   "The run's folder was made anew: what had not been committed in it is lost, and what had been is here.";
+const bare = "The run's folder is gone, and nobody declares any more how to make it: this is an empty one.";
 
 export function createWorkplaces(options: WorkplaceOptions): Workplaces {
   const { catalog, workDir, recordDir, repositories, git, inherited, now, log } = options;
@@ -138,8 +139,10 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
     async prepare(run, signal) {
       const spec = environmentOf(run);
       if (spec === null || isPlain(spec)) {
-        await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
-        return { kind: "ready", notes: [] };
+        const path = folderOf(run);
+        const isLost = (await known(run.id)) !== null && !(await isFolder(path));
+        await mkdir(path, { recursive: true, mode: 0o700 });
+        return { kind: "ready", notes: isLost ? [bare] : [] };
       }
       return lines.inLine<Prepared>(run.id, signal, () => make(run, spec, signal), { kind: "aborted" });
     },

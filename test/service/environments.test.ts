@@ -254,6 +254,47 @@ test("a worktree that was deleted by hand is made anew on its branch, and the ag
   );
 });
 
+test("a run whose environment is declared no more goes on in its folder while it has it", async () => {
+  const { path } = await repository();
+  const options = { environment: gitEnvironment, command: worker };
+  const first = await serving({ ...options, catalog: offering({ repository: path }) });
+  const id = await first.api.create(inApp("one"));
+  await first.api.until(id, "SUCCEEDED");
+  await first.stop();
+  const { api, folder } = await serving({ ...options, folder: first.folder });
+  await api.followUp(id, "two");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toMatch(/^assistant: again\n2\nfix\n/);
+  await rm(join(folder, "work", id), { recursive: true });
+  await api.followUp(id, "three");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-2)).toMatch(/^system: The run's folder is gone/);
+});
+
+test("git works on a clone once at a time, however many runs begin", async () => {
+  const { path } = await repository();
+  const bin = await freshFolder();
+  // Whoever finds the folder there is not alone.
+  const wrapper =
+    `#!/bin/sh\nPATH=\${PATH#*:}\ncase "$*" in *--git-dir=*) ;; *) exec git "$@";; esac\n` +
+    `mkdir ${bin}/busy || touch ${bin}/overlap\necho "$@" >> ${bin}/calls\n` +
+    `sleep 0.02; git "$@"; code=$?\nrmdir ${bin}/busy; exit $code\n`;
+  await mkdir(join(bin, "bin"));
+  await writeFile(join(bin, "bin", "git"), wrapper, { mode: 0o755 });
+  const { api } = await serving({
+    environment: { ...gitEnvironment, PATH: `${join(bin, "bin")}:${gitEnvironment.PATH}` },
+    command: "cat readme.txt",
+    catalog: offering({ repository: path }),
+  });
+  const ids = await Promise.all(["a", "b", "c", "d", "e"].map((prompt) => api.create(inApp(prompt))));
+  for (const id of ids) {
+    await api.until(id, "SUCCEEDED");
+    expect((await api.said(id)).at(-1)).toBe("assistant: first");
+  }
+  expect((await readFile(join(bin, "calls"), "utf8")).match(/ fetch /g)).toHaveLength(5);
+  expect(await readdir(bin)).not.toContain("overlap");
+});
+
 test("worktrees of runs that ended long ago are removed, and made anew for a follow-up", async () => {
   const { path } = await repository();
   const options = { environment: gitEnvironment, command: worker, catalog: offering({ repository: path }) };
