@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig, secretsOf } from "../../src/config.ts";
 import { readStandaloneConfig, standaloneSecrets } from "../../src/config-standalone.ts";
@@ -246,4 +247,11 @@ test("every fault of the service's settings is told at once", () => {
       "agent-runs-bot.yaml: service.models must be a mapping.",
     ],
   });
+});
+
+test("every example of the file in the documentation is a valid one", () => {
+  const docs = readFileSync(join(import.meta.dirname, "../../docs/configuration.md"), "utf8");
+  const examples = [...docs.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, yaml = ""]) => yaml);
+  expect(examples).toHaveLength(2);
+  for (const yaml of examples) expect(readConfig({}, readFile(yaml))).toMatchObject({ ok: true });
 });

@@ -17,9 +17,12 @@ interface Alone {
 }
 
 /** What `npm run service` starts, in `folder`, with a bare environment. */
-function alone(folder: string, env: Readonly<Record<string, string>> = {}): Alone {
+const alone = (folder: string, env: Readonly<Record<string, string>> = {}): Alone =>
+  started(folder, ["service"], env);
+
+function started(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Alone {
   const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [start, "service"], {
+  const child = spawn(process.execPath, [start, ...args], {
     cwd: folder,
     env: { PATH, PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -142,3 +145,26 @@ test("a folder that another service serves is refused, and it is told who serves
   expect(await second.ended).toBe(1);
   expect(second.stderr()).toContain(`is in use by process ${first.child.pid}`);
 });
+
+test.each([
+  ["", 200],
+  ["session_links: read", 403],
+])(
+  "a bot's own service offers what the config file says, and with %j its links let people steer with %s",
+  async (links, status) => {
+    const folder = await freshFolder();
+    await writeFile(join(folder, "agent-runs-bot.yaml"), `service:\n  models: [fast]\n  ${links}\n`);
+    const url = await started(folder, [], {}).url;
+    const key = (await readFile(join(folder, "data/embedded-service-key"), "utf8")).trim();
+    const api = apiAt(url, key);
+    expect(await (await api.send("GET", "/agent/models")).json()).toMatchObject({ default_model_id: "fast" });
+    const id = await api.create({ prompt: "x" });
+    const link = new URL((await api.run(id)).session_link ?? "");
+    const followed = await fetch(`${link.origin}${link.pathname}/followups`, {
+      method: "POST",
+      headers: { "x-session-key": link.searchParams.get("key") ?? "" },
+      body: JSON.stringify({ message: "More" }),
+    });
+    expect(followed.status).toBe(status);
+  },
+);
