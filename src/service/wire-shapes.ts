@@ -57,8 +57,8 @@ export type FactoryRequest = z.infer<typeof factoryRequest>;
 
 const time = z.iso.datetime();
 
-export const pairs = z.record(z.string(), z.string());
-export const runState = z
+const pairs = z.record(z.string(), z.string());
+const runState = z
   .enum(knownStates)
   .describe("SUCCEEDED, FAILED, ERROR and CANCELLED are ends; a follow-up takes an ended run up again.");
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { apiAt, freshFolder } from "./serving.ts";
+import { alive, apiAt, eventually, freshFolder } from "./serving.ts";
 
 const start = join(import.meta.dirname, "../../src/start.mjs");
 
@@ -49,7 +49,7 @@ function started(folder: string, args: readonly string[], env: Readonly<Record<s
 
 test("started alone, the service makes a key, keeps it for its owner, and tells where it is but not what it is", async () => {
   const folder = await freshFolder();
-  const service = alone(folder, { LOG_LEVEL: "debug" });
+  const service = alone(folder, { LOG_LEVEL: "debug", AGENT_COMMAND: "cat" });
   const url = await service.url;
   const path = join(folder, "data/embedded-service-key");
   const key = (await readFile(path, "utf8")).trim();
@@ -110,13 +110,18 @@ test("started alone, the service takes its key, its command and its offer from i
 
 test("a run that is under way when the service is told to stop is ended, and the service is gone in time", async () => {
   const folder = await freshFolder();
-  const service = alone(folder, { AGENT_COMMAND: "trap '' TERM; sleep 60", AGENT_API_KEY: "k" });
+  const service = alone(folder, { AGENT_COMMAND: "echo $$; sleep 60", AGENT_API_KEY: "k" });
   const api = apiAt(await service.url, "k");
   const id = await api.create({ prompt: "x" });
   await api.until(id, "INPROGRESS");
+  const pid = await eventually(async () => {
+    const said = (await api.said(id)).at(-1) ?? "";
+    return /^assistant: (\d+)$/.exec(said)?.[1] ?? null;
+  }, "the command's first words");
   service.child.kill("SIGTERM");
   const inTime = new Promise((resolve) => setTimeout(resolve, 10_000, "too late").unref());
   expect(await Promise.race([service.ended, inTime])).toBe(0);
+  expect(alive(Number(pid))).toBe(false);
   const again = alone(folder, { AGENT_API_KEY: "k" });
   expect((await apiAt(await again.url, "k").run(id)).state).toBe("ERROR");
 });
