@@ -178,12 +178,12 @@ test("a set-up that takes too long is ended, with all that it started", async ()
   const { api, folder } = await serving({
     environment: gitEnvironment,
     command: "cat",
-    timeoutMs: 1_500,
+    timeoutMs: 1_000,
     catalog: offering({ setup: ["sleep 300 & echo $! > ../left; wait"] }),
   });
   const run = await api.until(await api.create(inApp("x")), "FAILED");
   expect(run.status_message).toMatchObject({
-    message: "The set-up was ended after 1.5 seconds.",
+    message: "The set-up was ended after 1 seconds.",
     error_code: "environment_setup_failed",
   });
   const left = (await readFile(join(folder, "work", "left"), "utf8")).trim();

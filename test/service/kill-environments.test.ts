@@ -119,7 +119,7 @@ test("a fetch that hangs ends with the time for preparing, and holds up nobody e
   const { api } = await serving({
     environment: gitEnvironment,
     command: "cat",
-    timeoutMs: 4_000,
+    timeoutMs: 2_500,
     catalog: {
       ...offering({}),
       environments: [
@@ -138,7 +138,7 @@ test("a fetch that hangs ends with the time for preparing, and holds up nobody e
   await api.until(await api.create(inApp("x")), "SUCCEEDED");
   const run = await api.until(stuck, "FAILED");
   expect(run.status_message).toMatchObject({
-    message: "The set-up was ended after 4 seconds.",
+    message: "The set-up was ended after 2.5 seconds.",
     error_code: "environment_setup_failed",
   });
 });
