@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentConfig, knownStates } from "../agent-runs/schema.ts";
+import { agentConfig, knownStates, textMap } from "../agent-runs/schema.ts";
 
 /** Who said what, in which turn (1 is the first); `at` in milliseconds since the epoch. */
 const utterance = z.object({
@@ -46,7 +46,7 @@ const run = z.object({
   startedAt: z.number().nullable(),
   config: agentConfig,
   skill: z.string().nullable(),
-  metadata: z.record(z.string(), z.string()),
+  metadata: textMap,
   parentRunId: z.string().nullable(),
   conversationId: z.string(),
   statusMessage: z

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import { problem } from "../../src/agent-runs/schema.ts";
+import { createResponse, problem } from "../../src/agent-runs/schema.ts";
 import { apiKey, problemOf, serving } from "./serving.ts";
 
 test("whoever has no key, or another one, is answered 401 and nothing else", async () => {
@@ -122,6 +122,18 @@ test("metadata at its limits is kept as it is", async () => {
   const metadata = { ...pairs(18), ["K.-_".repeat(16)]: "ü".repeat(128), empty: "" };
   const id = await api.create({ prompt: "x", metadata });
   expect((await api.run(id)).metadata).toEqual(metadata);
+});
+
+test("names that JavaScript gives a meaning of its own are names of metadata like any other", async () => {
+  const { api } = await serving({ command: "cat" });
+  const metadata = '{"__proto__":"a","constructor":"b"}';
+  const answer = await api.send("POST", "/agent/run", `{"prompt":"x","metadata":${metadata}}`);
+  const { run_id } = createResponse.parse(await answer.json());
+  await api.until(run_id, "SUCCEEDED");
+  expect(await (await api.send("GET", `/agent/runs/${run_id}`)).text()).toContain(metadata);
+  for (const pair of ["metadata[__proto__]=a", "metadata[constructor]=b"]) {
+    expect((await api.list(pair)).runs).toHaveLength(1);
+  }
 });
 
 test("what the service does not know of the configuration passes through", async () => {
