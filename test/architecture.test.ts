@@ -93,6 +93,16 @@ const table = [
     forbidden: ["./slack/send.ts", "./engine/accept.ts", "./log.ts", "hono"],
   },
   {
+    file: "src/config-service.ts",
+    permitted: ["./config-keys.ts", "./service/catalog.ts", "node:path", "zod"],
+    forbidden: ["./service/service.ts", "./core/policy.ts", "./log.ts", "yaml"],
+  },
+  {
+    file: "src/process-life.ts",
+    permitted: ["./ports.ts", "node:fs"],
+    forbidden: ["./config.ts", "./service/service.ts", "pino"],
+  },
+  {
     file: "src/somewhere-new/planted.ts",
     permitted: [],
     forbidden: ["./beside.ts", "../core/event.ts", "zod"],
@@ -100,6 +110,11 @@ const table = [
   {
     file: "src/main.ts",
     permitted: ["./core/decide.ts", "./engine/engine.ts", "./slack/send.ts", "./config.ts", "hono"],
+    forbidden: [],
+  },
+  {
+    file: "src/service-main.ts",
+    permitted: ["./config-standalone.ts", "./service/service.ts", "./web/server.ts", "pino"],
     forbidden: [],
   },
 ];

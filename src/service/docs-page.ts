@@ -13,14 +13,14 @@ const style = `
   h2 { margin: 2.5rem 0 .5rem }
   section, article { border-top: 1px solid #8884; padding: .25rem 0 1rem }
   h3 { font-size: 1rem; margin: .75rem 0 .25rem }
-  h4 { font-size: .85rem; margin: .75rem 0 .25rem; color: #888 }
+  h4 { font-size: .85rem; margin: .75rem 0 .25rem; color: light-dark(#666, #aaa) }
   p { margin: .25rem 0 }
   code, pre { font: .9em/1.5 ui-monospace, monospace }
   pre { padding: .75rem 1rem; border: 1px solid #8886; border-radius: 6px; overflow-x: auto }
   dl { margin: 0; display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: .15rem 1rem }
   dt, dd { margin: 0; min-width: 0 }
   b.method { display: inline-block; min-width: 3.2em }
-  .quiet { color: #888 }
+  .quiet { color: light-dark(#666, #aaa) }
   nav ul { columns: 20rem; padding-left: 1.2rem; margin: .25rem 0 }
   @media (max-width: 34rem) { dl { display: block } dd { margin: 0 0 .4rem 1rem } }
 `;

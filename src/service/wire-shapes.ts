@@ -42,8 +42,31 @@ const image = z.looseObject({
   mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   data: z.base64(),
 });
+const requested = createRequest.shape;
+const configured = requested.config.unwrap().shape;
+
+const config = requested.config.unwrap().extend({
+  name: configured.name.describe(
+    "A label to group and filter runs by; the skill's name if a skill is given.",
+  ),
+  model_id: configured.model_id.describe("One of `GET /agent/models`, or any if there is none."),
+  base_prompt: configured.base_prompt.describe("Stands before the prompt."),
+  environment_id: configured.environment_id.describe(
+    "One of `GET /agent/environments`, or any if there is none.",
+  ),
+  skill_spec: configured.skill_spec.describe("A skill, `owner/repo:name` or `owner/repo:path/to/SKILL.md`."),
+});
+
 export const runRequest = createRequest.extend({
+  prompt: requested.prompt.describe("What the agent is to do. Required unless a skill is given."),
+  title: requested.title.describe("The prompt's first line if left out."),
+  config: config.optional(),
+  skill: requested.skill.describe("Wins over the configuration's `skill_spec`."),
+  conversation_id: requested.conversation_id.describe("An earlier run's conversation, to go on with."),
+  attachments: requested.attachments.describe("Files for the agent; `data` is base64."),
   images: z.array(image).max(5).optional().describe("Attachments of older clients, which have no names."),
+  mode: requested.mode.describe("Accepted, and without effect here."),
+  parent_run_id: requested.parent_run_id.describe("The run that asks for this one."),
 });
 export type RunRequest = z.infer<typeof runRequest>;
 
@@ -67,8 +90,6 @@ const artifactAnswer = artifact.extend({
   created_at: time,
   data: artifactData,
 });
-
-const config = createRequest.shape.config.unwrap();
 
 export const runAnswer = runItem.extend({
   task_id: z.string().describe("The same as run_id, which is to be used instead."),
