@@ -1,10 +1,10 @@
-import { randomUUID } from "node:crypto";
 import type { Attachment } from "../agent-runs/schema.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Catalog } from "./catalog.ts";
 import { newRun } from "./new-run.ts";
 import { type Result, refused } from "./problem.ts";
 import type { Run, Utterance } from "./run-document.ts";
+import { newRunId } from "./run-id.ts";
 import type { RunStore } from "./run-store.ts";
 import { newSessionKey } from "./session-keys.ts";
 import type { RunRequest } from "./wire-shapes.ts";
@@ -33,7 +33,7 @@ export function createRunCreator(options: CreateRunOptions): CreateRun {
     if (earlier === null) {
       return refused("invalid_request", "conversation_id: there is no such conversation");
     }
-    const id = randomUUID();
+    const id = newRunId(now());
     const kept = await attachments.keep(id, [...(request.attachments ?? []), ...imagesOf(request)]);
     if (!kept.ok) return kept;
     const document = newRun(resolved.value, {

@@ -9,7 +9,7 @@ import { describing, openToRead } from "./run-database.ts";
 import type { Run, RunDocument } from "./run-document.ts";
 import { importRuns } from "./run-import.ts";
 import { createRunLines } from "./run-lines.ts";
-import { createRunList, type Page } from "./run-list.ts";
+import { createRunList, type ListBounds, type Page } from "./run-list.ts";
 import { createRunReader, type RunReader, type Unfinished } from "./run-reader.ts";
 import { writeOf } from "./run-rows.ts";
 import { createRunWriter, startWriterThread } from "./run-writer.ts";
@@ -52,7 +52,12 @@ export interface RunStore {
 }
 
 /** `folder`: where the database is. `now` in milliseconds since the epoch. */
-export function createRunStore(folder: string, now: () => number, log: ServiceLog): RunStore {
+export function createRunStore(
+  folder: string,
+  now: () => number,
+  log: ServiceLog,
+  bounds?: ListBounds,
+): RunStore {
   const path = join(folder, "runs.db");
   const lines = createRunLines();
   const writer = createRunWriter(() => startWriterThread(path), log);
@@ -89,7 +94,12 @@ export function createRunStore(folder: string, now: () => number, log: ServiceLo
         await importRuns(join(folder, "runs"), (document) => writer.write(writeOf(null, document)), log);
         opened = describing(path, () => {
           const reader = createRunReader(database, setAside);
-          return { database, reader, list: createRunList(database, reader.at), counts: reader.counts() };
+          return {
+            database,
+            reader,
+            list: createRunList(database, reader.at, bounds),
+            counts: reader.counts(),
+          };
         });
       } catch (error) {
         database.close();
