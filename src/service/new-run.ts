@@ -63,7 +63,8 @@ function skillName(skill: string): string {
 const mostTitle = 80;
 
 function titleOf(prompt: string): string {
-  const line = prompt.trim().split("\n", 1)[0] ?? "";
-  const letters = [...line];
+  const line = prompt.trimStart().split("\n", 1)[0]?.trimEnd() ?? "";
+  // No letter has more than two units.
+  const letters = [...line.slice(0, 2 * mostTitle + 2)];
   return letters.length > mostTitle ? `${letters.slice(0, mostTitle - 1).join("")}…` : line;
 }

@@ -28,7 +28,7 @@ export async function readBody<T>(
   if (bytes.length === 0) return refused("invalid_request", "The body is empty; a JSON object is expected.");
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = JSON.parse(utf8.decode(bytes));
   } catch (error) {
     const why = error instanceof SyntaxError ? error.message : "it is not UTF-8";
     return refused("invalid_request", `The body is not JSON: ${why}.`);
@@ -41,6 +41,8 @@ export async function readBody<T>(
     ? { ok: true, value: parsed.data }
     : refused("invalid_request", faults(parsed.error.issues));
 }
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** JSON can be read deeper than it can be written; a run that can't be written would spoil every list it is in. */
 const mostLevels = 100;
@@ -71,7 +73,10 @@ const tooLarge = (mostBytes: number): Refusal => ({
 });
 
 async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array | null> {
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) return null;
+  const announced = request.headers.get("content-length");
+  if (Number(announced ?? 0) > mostBytes) return null;
+  // Node sees to it that no more arrives than was announced, and reads that much faster.
+  if (announced !== null) return new Uint8Array(await request.arrayBuffer());
   if (request.body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let size = 0;

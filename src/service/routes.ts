@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { METHODS } from "node:http";
 import { type Context, Hono } from "hono";
-import { isAuthorized } from "./bearer.ts";
+import { createKeyCheck } from "./bearer.ts";
 import type { Endpoint, Operations, Outcome } from "./endpoint.ts";
 import type { ServiceLog } from "./log.ts";
 import { problemResponse, type Refusal } from "./problem.ts";
@@ -15,79 +16,77 @@ export interface RouteOptions {
   readonly log: ServiceLog;
 }
 
-interface Env {
-  Variables: { traceId: string };
-}
-
 /** The API's paths, methods, authentication and problem documents. */
-export function createRoutes(options: RouteOptions): Hono<Env> {
+export function createRoutes(options: RouteOptions): Hono {
   const { basePath, apiKey, endpoints, operations, unavailable, log } = options;
-  const app = new Hono<Env>().basePath(basePath);
+  const app = new Hono().basePath(basePath);
+  const isAuthorized = createKeyCheck(apiKey);
 
-  const refuse = (c: Context<Env>, refusal: Refusal): Response =>
-    problemResponse(refusal, c.req.path, c.get("traceId"));
-  const answer = (c: Context<Env>, outcome: Outcome): Response => {
-    if (outcome instanceof Response) return outcome;
-    return outcome.ok ? Response.json(outcome.value, { headers: noStore }) : refuse(c, outcome.refusal);
-  };
-  const serve = ({ method, path, handle }: Endpoint): void => {
-    app.on(method, pattern(path), async (c) => {
+  function answer(c: Context, outcome: Outcome, traceId?: string): Response {
+    const response =
+      outcome instanceof Response
+        ? outcome
+        : outcome.ok
+          ? new Response(JSON.stringify(outcome.value), jsonAnswer)
+          : problemResponse(outcome.refusal, c.req.path, traceId ?? newTraceId());
+    log.debug("answered", { method: c.req.method, path: c.req.path, status: response.status });
+    return response;
+  }
+
+  /** Why the request is not looked at; null if it is. */
+  function turnedAway(c: Context, open: boolean): Outcome | null {
+    const why = unavailable();
+    if (why !== null) return refusal({ code: "resource_unavailable", detail: why, status: 500 });
+    return open || isAuthorized(c.req.header("authorization")) ? null : refusal(withoutKey);
+  }
+
+  // One handler a route and no middleware: what is done at once is answered at once.
+  for (const { method, path, open = false, handle } of endpoints) {
+    app.on(method, pattern(path), (c): Response | Promise<Response> => {
       const asked = {
         request: c.req.raw,
         parameter: (name: string) => c.req.param(name) ?? "",
-        query: new URL(c.req.url).searchParams,
+        get query() {
+          return new URL(c.req.url).searchParams;
+        },
       };
-      return answer(c, await handle(operations, asked));
+      const outcome = turnedAway(c, open) ?? handle(operations, asked);
+      return outcome instanceof Promise ? outcome.then((each) => answer(c, each)) : answer(c, outcome);
     });
-  };
-
-  app.use(async (c, next) => {
-    c.set("traceId", randomBytes(16).toString("hex"));
-    const why = unavailable();
-    if (why !== null) return refuse(c, { code: "resource_unavailable", detail: why, status: 500 });
-    await next();
-    log.debug("answered", { method: c.req.method, path: c.req.path, status: c.res.status });
-  });
-
-  for (const endpoint of endpoints) if (endpoint.open) serve(endpoint);
-
-  app.use(async (c, next) => {
-    if (isAuthorized(c.req.header("authorization"), apiKey)) return next();
-    return refuse(c, {
-      code: "authentication_required",
-      detail: "Send the API key as a bearer token in the Authorization header.",
-      headers: { "www-authenticate": "Bearer" },
-    });
-  });
-
-  for (const endpoint of endpoints) if (!endpoint.open) serve(endpoint);
+  }
 
   for (const [path, methods] of Map.groupBy(endpoints, (each) => each.path)) {
-    const allow = methods
-      .flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))
-      .sort()
-      .join(", ");
-    app.options(pattern(path), () => new Response(null, { status: 204, headers: { allow, ...noStore } }));
-    app.all(pattern(path), (c) =>
-      refuse(c, {
-        code: "operation_not_supported",
-        detail: `${c.req.method} is not a method of this path; it has ${allow}.`,
-        status: 405,
-        headers: { allow },
-      }),
-    );
+    const known = methods.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method])).sort();
+    const others = METHODS.filter((method) => !known.includes(method));
+    app.on(others, pattern(path), (c) => {
+      const detail = `${c.req.method} is not a method of this path; it has ${known.join(", ")}.`;
+      const headers = { allow: known.join(", ") };
+      const wrongMethod = refusal({ code: "operation_not_supported", detail, status: 405, headers });
+      const told = c.req.method === "OPTIONS" ? new Response(null, { status: 204, headers }) : wrongMethod;
+      return answer(c, turnedAway(c, false) ?? told);
+    });
   }
-  const nothing = `There is nothing at this path; ${basePath}/docs tells what there is.`;
-  app.notFound((c) => refuse(c, { code: "resource_not_found", detail: nothing }));
+  const detail = `There is nothing at this path; ${basePath}/docs tells what there is.`;
+  const nothingThere = refusal({ code: "resource_not_found", detail });
+  app.notFound((c) => answer(c, turnedAway(c, false) ?? nothingThere));
   app.onError((error, c) => {
-    const traceId = c.get("traceId");
+    const traceId = newTraceId();
     log.error("a request failed", { method: c.req.method, path: c.req.path, traceId, error });
-    return refuse(c, { code: "internal_error", detail: `The service's log tells more under ${traceId}.` });
+    const detail = `The service's log tells more under ${traceId}.`;
+    return answer(c, refusal({ code: "internal_error", detail }), traceId);
   });
   return app;
 }
 
-const noStore = { "cache-control": "no-store" };
+const jsonAnswer = { headers: { "content-type": "application/json", "cache-control": "no-store" } };
+const newTraceId = (): string => randomBytes(16).toString("hex");
+const refusal = (why: Refusal): Outcome => ({ ok: false, refusal: why });
+
+const withoutKey: Refusal = {
+  code: "authentication_required",
+  detail: "Send the API key as a bearer token in the Authorization header.",
+  headers: { "www-authenticate": "Bearer" },
+};
 
 /** `/runs/{runId}` as Hono writes it. */
 const pattern = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
