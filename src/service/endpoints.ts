@@ -77,6 +77,8 @@ export const endpoints: readonly Endpoint[] = [
     path: "/agent/runs/{runId}/conversation",
     group: "Runs",
     summary: "Fetch a run's conversation",
+    description:
+      "Words that wait for the agent stand last. There is none as long as nobody has said a word: while a run of a skill without a prompt is queued.",
     answer: conversationAnswer,
     refusals: ["resource_not_found"],
     handle: (operations, { parameter }) => operations.conversation(parameter("runId")),

@@ -13,7 +13,7 @@ import { mostBodyBytes, readBody } from "./request-body.ts";
 import type { Run } from "./run-document.ts";
 import { type Cancelling, followedUp } from "./run-life.ts";
 import type { RunStore } from "./run-store.ts";
-import { conversationOf, runItemOf } from "./run-wire.ts";
+import { conversationOf, isSilent, runItemOf } from "./run-wire.ts";
 import type { Sessions } from "./sessions.ts";
 import { type RunRequest, runRequest } from "./wire-shapes.ts";
 
@@ -87,7 +87,11 @@ export function createOperations(options: OperationOptions): Operations {
     async conversation(runId) {
       const document = await runs.read(runId);
       if (document === null) return unknownRun(runId);
-      return { ok: true, value: conversationOf(document, liveText(runId)) };
+      const live = liveText(runId);
+      if (isSilent(document, live)) {
+        return refused("resource_not_found", "Nothing was said in this run yet.");
+      }
+      return { ok: true, value: conversationOf(document, live) };
     },
 
     async followUp(runId, request) {

@@ -100,6 +100,10 @@ export function conversationOf(document: RunDocument, live: string | null): Conv
   };
 }
 
+/** Nobody has said a word, and none waits: a run of a skill without a prompt, before its first turn. */
+export const isSilent = ({ said, waiting }: RunDocument, live: string | null): boolean =>
+  said.length === 0 && live === null && waiting.every(({ text }) => text === "");
+
 const textBlocks = (text: string): Message["content"] => (text === "" ? [] : [{ type: "text", text }]);
 
 const messageOf = (words: Utterance): Message => ({

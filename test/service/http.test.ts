@@ -124,6 +124,20 @@ test("metadata at its limits is kept as it is", async () => {
   expect((await api.run(id)).metadata).toEqual(metadata);
 });
 
+test("a run in which nothing was said yet has no conversation; with the first word it has one", async () => {
+  const { api } = await serving({ maxRuns: 1, command: "sleep 60" });
+  await api.until(await api.create({ prompt: "x" }), "INPROGRESS");
+  const id = await api.create({ skill: "octo/app:review" });
+  expect(await problemOf(api.send("GET", `/agent/runs/${id}/conversation`))).toMatchObject({
+    http: 404,
+    type: expect.stringMatching(/\/resource_not_found$/),
+  });
+  await api.followUp(id, "Go on");
+  expect(await api.said(id)).toContain("user: Go on");
+  const other = await api.create({ prompt: "Wait" });
+  expect(await api.said(other)).toEqual(["user: Wait"]);
+});
+
 test("names that JavaScript gives a meaning of its own are names of metadata like any other", async () => {
   const { api } = await serving({ command: "cat" });
   const metadata = '{"__proto__":"a","constructor":"b"}';
