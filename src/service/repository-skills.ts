@@ -33,20 +33,28 @@ export interface RepositorySkills {
   quiet(): Promise<void>;
 }
 
+interface Lookup {
+  readonly at: number;
+  readonly over: boolean;
+  readonly found: Promise<readonly FoundSkill[]>;
+}
+
 const mostSkills = 200;
 const mostText = 200_000;
 const holdsForMs = 60_000;
-/** Whoever asks waits no longer; what comes later is there the next time. */
+/** Nobody waits longer for a look at a repository; what it finds later is there the next time. */
 const patienceMs = 10_000;
+const mostLookMs = 300_000;
 const pathOfSkill = /^(?:\.agents\/skills|\.claude\/skills|skills)\/[^/]+\/SKILL\.md$/;
 
 /** Looks for skills where turn after turn looks for them too, at the tip of each environment's branch. */
 export function createRepositorySkills(options: RepositorySkillsOptions): RepositorySkills {
   const { environments, folder, git, inherited, signal, now, log } = options;
-  const lookups = new Map<string, { at: number; over: boolean; found: Promise<FoundSkill[]> }>();
+  const lookups = new Map<string, Lookup>();
   const known = new Map<string, FoundSkill[]>();
 
   async function look(spec: EnvironmentSpec, place: number): Promise<FoundSkill[]> {
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(mostLookMs)]);
     const of = repositoryOf(spec);
     if (spec.repository === null || of === null) return [];
     const clone = join(folder, String(place));
@@ -54,7 +62,7 @@ export function createRepositorySkills(options: RepositorySkillsOptions): Reposi
       git(
         { runId: `skills-${place}`, folder: clone, args: [`--git-dir=${clone}`, ...args], most: mostText },
         { ...inherited, ...spec.variables },
-        signal,
+        enough,
       );
     await mkdir(clone, { recursive: true, mode: 0o700 });
     const tip = spec.branch === null ? "HEAD" : `refs/heads/${spec.branch}`;
@@ -77,9 +85,9 @@ export function createRepositorySkills(options: RepositorySkillsOptions): Reposi
     return found;
   }
 
-  function lookup(spec: EnvironmentSpec, place: number, anew: boolean): Promise<FoundSkill[]> {
+  function lookup(spec: EnvironmentSpec, place: number, anew: boolean): Lookup {
     const last = lookups.get(spec.id);
-    if (last !== undefined && (!last.over || (!anew && now() - last.at < holdsForMs))) return last.found;
+    if (last !== undefined && (!last.over || (!anew && now() - last.at < holdsForMs))) return last;
     const found = look(spec, place).catch((error: unknown) => {
       log.warn("a repository's skills can't be read", { environmentId: spec.id, error });
       return known.get(spec.id) ?? [];
@@ -89,21 +97,22 @@ export function createRepositorySkills(options: RepositorySkillsOptions): Reposi
       one.over = true;
     });
     lookups.set(spec.id, one);
-    return found;
+    return one;
+  }
+
+  async function soon(spec: EnvironmentSpec, { at, found }: Lookup): Promise<readonly FoundSkill[]> {
+    const late = Promise.withResolvers<readonly FoundSkill[]>();
+    const timer = setTimeout(
+      () => late.resolve(known.get(spec.id) ?? []),
+      Math.max(0, at + patienceMs - now()),
+    );
+    return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
   }
 
   return {
     async find(anew) {
-      const late = Promise.withResolvers<null>();
-      const timer = setTimeout(() => late.resolve(null), patienceMs);
-      const all = await Promise.all(
-        environments.map(async (spec, place) => {
-          const found = await Promise.race([lookup(spec, place, anew), late.promise]);
-          return found ?? known.get(spec.id) ?? [];
-        }),
-      );
-      clearTimeout(timer);
-      return all.flat();
+      const all = environments.map((spec, place) => soon(spec, lookup(spec, place, anew)));
+      return (await Promise.all(all)).flat();
     },
     async quiet() {
       await Promise.all([...lookups.values()].map(({ found }) => found));
