@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { followUpRequest } from "../agent-runs/schema.ts";
 import type { Asked, Endpoint, Operations, Outcome } from "./endpoint.ts";
 import { refused } from "./problem.ts";
@@ -35,6 +36,7 @@ async function steering(
   }
 }
 
+const query = { key: { schema: z.string(), description: "The link's key." } };
 const keyInQuery = "With the link's key as the parameter `key`, or in the header `X-Session-Key`.";
 const keyInHeader =
   "With the link's key in the header `X-Session-Key`. Only where session links may steer; otherwise refused with `not_authorized`.";
@@ -48,6 +50,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     group: "Sessions",
     summary: "A run's page, for people",
     description: `The address of the page, its key included, is the run's \`session_link\`. ${keyInQuery}`,
+    query,
     open: true,
     answer: { media: "text/html", what: "The page" },
     refusals: ["resource_not_found"],
@@ -66,6 +69,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     group: "Sessions",
     summary: "What changes in a run, as it does",
     description: `Server-sent events for the run's page. ${keyInQuery} Whoever sends the last event's id as \`Last-Event-ID\` is sent what came after it.`,
+    query,
     open: true,
     answer: { media: "text/event-stream", what: "An event for each change" },
     refusals: ["resource_not_found", "resource_unavailable"],
@@ -84,6 +88,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     group: "Sessions",
     summary: "A file that a run has left",
     description: `To be saved. The identifier is the \`artifact_uid\` of one of the run's artifacts. ${keyInQuery}`,
+    query,
     open: true,
     answer: { media: "application/octet-stream", what: "The file" },
     refusals: ["resource_not_found"],
