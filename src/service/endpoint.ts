@@ -6,7 +6,7 @@ import type { Sessions } from "./sessions.ts";
 export interface Operations {
   create(request: Request): Promise<Result<unknown>>;
   list(parameters: URLSearchParams): Promise<Result<unknown>>;
-  fetch(runId: string): Result<unknown>;
+  fetch(runId: string): Outcome;
   conversation(runId: string): Promise<Result<unknown>>;
   followUp(runId: string, request: Request): Promise<Result<unknown>>;
   cancel(runId: string): Promise<Result<unknown>>;
@@ -30,6 +30,9 @@ export interface Asked {
 
 /** A response is sent as it is. */
 export type Outcome = Result<unknown> | Response;
+
+/** Of a response that is made of JSON text. */
+export const jsonAnswer = { headers: { "content-type": "application/json", "cache-control": "no-store" } };
 
 /**
  * One method of one path: what it takes, what it answers and what does it. The routes, the methods that are

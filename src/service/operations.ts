@@ -4,7 +4,7 @@ import type { Attachments } from "./attachments.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Beginning, createCatalogOperations } from "./catalog-operations.ts";
 import { createRunCreator } from "./create-run.ts";
-import type { Operations } from "./endpoint.ts";
+import { jsonAnswer, type Operations } from "./endpoint.ts";
 import type { Executor } from "./executor.ts";
 import { listFilterOf } from "./list-query.ts";
 import { missing, type Refusal, type Result, refused } from "./problem.ts";
@@ -36,6 +36,15 @@ export function createOperations(options: OperationOptions): Operations {
 
   const unknownRun = (runId: string) => missing("run", runId);
   const itemOf = (run: Run): RunItem => runItemOf(run, sessions.link(run));
+  /** Whoever waits for a run asks for it again and again, and the store hands out the same one till it changes. */
+  const texts = new WeakMap<Run, string>();
+  function textOf(run: Run): string {
+    const known = texts.get(run);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(itemOf(run));
+    texts.set(run, text);
+    return text;
+  }
   const liveText = (runId: string): string | null => {
     const output = executor.live(runId);
     return output === null ? null : answerOf(output).text;
@@ -81,7 +90,7 @@ export function createOperations(options: OperationOptions): Operations {
 
     fetch(runId) {
       const run = runs.get(runId);
-      return run === null ? unknownRun(runId) : { ok: true, value: itemOf(run) };
+      return run === null ? unknownRun(runId) : new Response(textOf(run), jsonAnswer);
     },
 
     async conversation(runId) {

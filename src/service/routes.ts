@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { METHODS } from "node:http";
 import { type Context, Hono } from "hono";
 import { createKeyCheck } from "./bearer.ts";
-import type { Endpoint, Operations, Outcome } from "./endpoint.ts";
+import { type Endpoint, jsonAnswer, type Operations, type Outcome } from "./endpoint.ts";
 import type { ServiceLog } from "./log.ts";
 import { problemResponse, type Refusal } from "./problem.ts";
 
@@ -78,7 +78,6 @@ export function createRoutes(options: RouteOptions): Hono {
   return app;
 }
 
-const jsonAnswer = { headers: { "content-type": "application/json", "cache-control": "no-store" } };
 const newTraceId = (): string => randomBytes(16).toString("hex");
 const refusal = (why: Refusal): Outcome => ({ ok: false, refusal: why });
 

@@ -5,6 +5,7 @@ import { BrokenDocument } from "./durable-file.ts";
 import type { ListFilter } from "./list-query.ts";
 import type { ServiceLog } from "./log.ts";
 import type { Result } from "./problem.ts";
+import { createRecentRuns } from "./recent-runs.ts";
 import { describing, openToRead } from "./run-database.ts";
 import type { Run, RunDocument } from "./run-document.ts";
 import { importRuns } from "./run-import.ts";
@@ -31,7 +32,7 @@ export interface RunStore {
   ): Promise<{ readonly result: T } | null>;
   /** The whole document; null if there is no such run. Rejects if it can't be read. */
   read(id: string): Promise<RunDocument | null>;
-  /** null if there is no such run, or it can't be read. */
+  /** null if there is no such run, or it can't be read. The same object until the run has changed. */
   get(id: string): Run | null;
   /** One page of the runs that match. */
   list(filter: ListFilter): Promise<Result<Page>>;
@@ -62,6 +63,7 @@ export function createRunStore(
   const lines = createRunLines();
   const writer = createRunWriter(() => startWriterThread(path), log);
   const broken = new Set<string>();
+  const recent = createRecentRuns(mostRecentCharacters);
   let opened: Opened | null = null;
 
   function open(): Opened {
@@ -70,7 +72,7 @@ export function createRunStore(
   }
 
   async function write(before: RunDocument | null, after: RunDocument): Promise<void> {
-    await writer.write(writeOf(before, after));
+    await writer.write(writeOf(before, after)).finally(() => recent.forget(after.run.id));
     const { counts } = open();
     if (before !== null) counts.set(before.run.state, (counts.get(before.run.state) ?? 0) - 1);
     counts.set(after.run.state, (counts.get(after.run.state) ?? 0) + 1);
@@ -109,7 +111,7 @@ export function createRunStore(
     },
     add: (document) => lines.inLine(document.run.id, () => write(null, document)),
     async change(id, fn) {
-      if (!open().reader.has(id)) return null;
+      if (broken.has(id) || !open().reader.has(id)) return null;
       return lines.inLine(id, async () => {
         const before = open().reader.document(id);
         if (before === null) throw new BrokenDocument(`run ${id} has been set aside`);
@@ -122,8 +124,8 @@ export function createRunStore(
         return { result };
       });
     },
-    read: async (id) => open().reader.document(id),
-    get: (id) => open().reader.get(id),
+    read: async (id) => (broken.has(id) ? null : open().reader.document(id)),
+    get: (id) => (broken.has(id) ? null : recent.get(id, open().reader.get)),
     list: (filter) => open().list(filter),
     unfinished: () => open().reader.inStates(unfinishedStates),
     unfinishedCount() {
@@ -152,5 +154,7 @@ interface Opened {
   /** How many runs are in each state. */
   readonly counts: Map<Run["state"], number>;
 }
+
+const mostRecentCharacters = 4_000_000;
 
 const unfinishedStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const;
