@@ -17,6 +17,9 @@ const replies = (ts: string, text: string) =>
   world
     .thread("general", ts)
     .filter((message) => message.ts !== ts && message.user === "UBOT" && written(message).includes(text));
+/** The card has its button once it shows a run. */
+const showsProgress = () =>
+  eventually("the card", () => world.cards("general").some((card) => written(card).includes("In progress")));
 const replyWith = (ts: string, text: string) =>
   eventually(`a reply with “${text}”`, () => replies(ts, text)[0]);
 
@@ -90,7 +93,7 @@ test("errors while polling never end the following of a run", async () => {
 test("a Slack that limits the final post gets it later, once", async () => {
   await begin();
   const ts = await ask("take your time");
-  await eventually("the run", async () => (await world.runs())[0]?.state === "INPROGRESS");
+  await showsProgress();
   world.slack.fail({ method: "chat.postMessage", times: 2, with: { retryAfter: 1 } });
   await world.slack.press({ user: "alice", channel: "general", ts, action: "cancel" });
   await replyWith(ts, "was cancelled");
@@ -128,6 +131,7 @@ test("a restart in the middle of everything goes on where it was", async () => {
   await eventually("the answer", () =>
     world.comments(number).some(({ body }) => body.includes("I read this")),
   );
+  await showsProgress();
   await world.slack.press({ user: "alice", channel: "general", ts, action: "cancel" });
   await replyWith(ts, "was cancelled");
   expect((await world.runs()).length).toBe(2);
