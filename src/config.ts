@@ -110,7 +110,33 @@ function readApi(
     return baseUrl === undefined || apiKey === undefined ? null : { kind: "remote", baseUrl, apiKey };
   }
   if (!file.ok) return null;
+  problems.push(...unknownPicks(file));
   return { kind: "embedded", ...readEmbedded(values), offer: file.service };
+}
+
+/** Defaults that name what the service on this machine would refuse: every run with them would fail. */
+function unknownPicks({ called, rules, service }: { readonly called: string } & FileConfig): string[] {
+  const { environments, models, factories } = service.catalog;
+  const all = [rules.defaults, ...Object.values(rules.scopes), ...Object.values(rules.labels)];
+  const ids = (declared: readonly { readonly id: string }[]): string[] => declared.map(({ id }) => id);
+  const picks = [
+    { key: "environment", section: "environments", known: ids(environments) },
+    { key: "model", section: "models", known: ids(models) },
+    // By uid too, and whatever the case; only the names are told.
+    { key: "factory", section: "factories", known: factories.map(({ name }) => name) },
+  ] as const;
+  const others = factories.flatMap(({ uid, name, aliases }) =>
+    [uid, name, ...aliases].map((each) => each.toLowerCase()),
+  );
+  return picks.flatMap(({ key, section, known }) =>
+    [...new Set(all.flatMap((defaults) => defaults[key] ?? []))]
+      .filter((name) => known.length > 0 && !known.includes(name))
+      .filter((name) => key !== "factory" || !others.includes(name.toLowerCase()))
+      .map(
+        (name) =>
+          `${called}: ${key} names ${name}, which is not under service.${section} (${known.join(", ")}).`,
+      ),
+  );
 }
 
 /** How agents run on this machine. */

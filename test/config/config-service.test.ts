@@ -175,6 +175,26 @@ test.each([
   expect(problems(`service: ${section}`)).toEqual([`agent-runs-bot.yaml: service.${sentence}`]);
 });
 
+test.each([
+  [
+    "defaults: { environment: gone }",
+    "environment names gone, which is not under service.environments (app).",
+  ],
+  ["channels: { C0123ABC: { model: gone } }", "model names gone, which is not under service.models (fast)."],
+  [
+    "labels: { agent: { factory: gone } }",
+    "factory names gone, which is not under service.factories (Fixers).",
+  ],
+])("%s is told, since the service would refuse every run with it", (rule, sentence) => {
+  const offer =
+    "service: { environments: { app: }, models: [fast], factories: { Fixers: { aliases: [fix] } } }";
+  expect(problems(`${rule}\n${offer}`)).toEqual([`agent-runs-bot.yaml: ${sentence}`]);
+  expect(embedded(`defaults: { environment: app, model: fast, factory: FIX }\n${offer}`)).toBeDefined();
+  expect(embedded(rule)).toBeDefined();
+  const hosted = { AGENT_API_KEY: "key", AGENT_API_BASE_URL: "https://api.example.com/api/v1" };
+  expect(readConfig(hosted, readFile(`${rule}\n${offer}`)).ok).toBe(true);
+});
+
 test("where no environment and no model is declared, a factory can name any", () => {
   expect(
     embedded("service: { factories: { a: { environment: e, model: m } } }").catalog.factories,
