@@ -2,7 +2,7 @@
  * Measures what the bot promises about its speed, beside baselines. Asserts nothing: it fails only if it
  * could not measure.
  *
- *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [client] [soak] [--dir <a folder on the disk to measure>]]
+ *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [client] [service] [soak] [--dir <a folder on the disk to measure>]]
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -16,6 +16,7 @@ import { machineOf } from "./machine.ts";
 import { measureOutage } from "./outage.ts";
 import { measurePoll } from "./poll.ts";
 import { measureReady } from "./ready.ts";
+import { measureService } from "./service.ts";
 import { measureSoak } from "./soak.ts";
 
 interface Part {
@@ -57,6 +58,12 @@ const parts: Readonly<Record<string, Part>> = {
   client: {
     title: "client: our client of the API beside the official SDK, oz-agent-sdk, at the same local server",
     measure: measureClient,
+  },
+  service: {
+    title:
+      "service: the embedded service with 100,000 runs stored, beside a bare handler of the same framework, in turns",
+    measure: measureService,
+    onlyNamed: true,
   },
   soak: {
     title: "soak: memory after ten times as many accepted events",

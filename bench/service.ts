@@ -11,7 +11,9 @@ import { apiKey, betweenMs, fillRuns, firstDay, idOf, requestOf } from "./servic
 import { memoryOf } from "./world.ts";
 
 const stored = 100_000;
-const connections = 32;
+const connections = 64;
+/** As many runs are waited for at once. */
+const watched = 500;
 const turns = 5;
 const turnMs = 1_500;
 const warmUpMs = 1_500;
@@ -19,7 +21,7 @@ const pageConnections = 4;
 const pageTurnMs = 1_000;
 
 const get = (path: string): Wanted => ({ method: "GET", path: `/api/v1/agent/runs${path}` });
-const fetchAny = (): Wanted => get(`/${idOf(Math.floor(Math.random() * stored))}`);
+const fetchOf = (runs: number) => (): Wanted => get(`/${idOf(Math.floor(Math.random() * runs))}`);
 let created = stored;
 const create = (): Wanted => ({
   method: "POST",
@@ -83,7 +85,8 @@ export async function measureService(ground: Ground): Promise<readonly Figure[]>
     return { ours, theirs };
   };
 
-  const fetches = await duel(fetchAny);
+  const fetches = await duel(fetchOf(stored));
+  const watches = await duel(fetchOf(watched));
   const listed: Figure[] = [];
   for (const [name, query] of Object.entries(pages)) {
     const next = (): Wanted => get(`?limit=100${query()}`);
@@ -105,7 +108,8 @@ export async function measureService(ground: Ground): Promise<readonly Figure[]>
   return [
     { what: `ready with ${stored} runs (${inMegabytes(onDisk)} on disk)`, measured: inMs(Number(readyMs)) },
     share("create a second", creates, 0.5),
-    share("fetch a second", fetches, 0.8),
+    share(`fetch a second, of ${stored}`, fetches, 0.8),
+    share(`fetch a second, of ${watched} that are waited for`, watches, 0.8),
     ...listed,
     { what: "memory at rest", measured: inMegabytes(atRest) },
     {
