@@ -64,7 +64,8 @@ export function createOutputLog(folder: string, most: number): OutputLog {
       return {
         add,
         async close() {
-          await turning;
+          // What came while one file made room may fill the next at once.
+          while (turning !== null) await turning;
           await ended(stream);
         },
       };
