@@ -15,18 +15,24 @@ const mostLevels = 5;
 /** Entries looked at; a folder may hold any number. */
 const mostEntries = 2_000;
 
-/** The files in the folder and its folders, in the order of their paths; links are not followed. */
+/**
+ * The files in the folder and its folders, in the order of their paths; links are not followed. What can't be
+ * looked at, such as a name that is no UTF-8, hides nothing else. Rejects if the folder itself can't be read.
+ */
 export async function artifactFiles(folder: string): Promise<readonly FoundFile[]> {
   const found: FoundFile[] = [];
   let entries = 0;
   const walk = async (path: string, level: number): Promise<void> => {
-    const names = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    const listed = readdir(path, { withFileTypes: true });
+    const names = (await (level === 1 ? listed : listed.catch(() => []))).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    );
     for (const entry of names) {
       if (found.length >= mostFiles || ++entries > mostEntries) return;
       const inner = join(path, entry.name);
       if (entry.isDirectory() && level < mostLevels) await walk(inner, level + 1);
       if (!entry.isFile()) continue;
-      const { size } = await lstat(inner);
+      const size = (await lstat(inner).catch(() => null))?.size ?? Number.POSITIVE_INFINITY;
       if (size > mostBytes) continue;
       found.push({ name: entry.name, path: inner, mime: mimeOf(entry.name), bytes: size });
     }

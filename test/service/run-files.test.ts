@@ -89,6 +89,19 @@ test("of very many files the first are kept", async () => {
   ]);
 });
 
+test.runIf(process.platform === "linux")("a file whose name is no UTF-8 hides no other", async () => {
+  const { api } = await serving({
+    command: String.raw`cd "$AGENT_ARTIFACTS"; echo a > a.txt; : > "$(printf 'a\351b')"; echo b > b.txt; ls | wc -l`,
+  });
+  const id = await api.create({ prompt: "x" });
+  const run = await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: 3");
+  expect(run.artifacts?.map(({ data }) => data)).toMatchObject([
+    { filename: "a.txt" },
+    { filename: "b.txt" },
+  ]);
+});
+
 test("an agent that removes its artifacts' folder, or makes it a link, ends as it would", async () => {
   const { api } = await serving({
     command:
