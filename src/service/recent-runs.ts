@@ -1,6 +1,6 @@
 import type { Run } from "./run-document.ts";
 
-/** The runs that were asked for last, as they are on the disk: whoever waits for a run asks again and again. */
+/** The runs that were asked for lately and again, as they are on the disk: who waits for a run asks and asks. */
 export interface RecentRuns {
   /** The one with the id, read with `read` if it is not at hand. */
   get(id: string, read: (id: string) => Run | null): Run | null;
@@ -13,6 +13,16 @@ export function createRecentRuns(mostCharacters: number): RecentRuns {
   /** The one that was asked for last is last. */
   const kept = new Map<string, Run>();
   let characters = 0;
+  /** Ids that were asked for once lately. */
+  const asked = new Set<string>();
+
+  function isAskedAgain(id: string): boolean {
+    if (asked.delete(id)) return true;
+    asked.add(id);
+    const [oldest] = asked;
+    if (asked.size > mostAsked && oldest !== undefined) asked.delete(oldest);
+    return false;
+  }
 
   function forget(id: string): void {
     const run = kept.get(id);
@@ -30,7 +40,8 @@ export function createRecentRuns(mostCharacters: number): RecentRuns {
         return known;
       }
       const run = read(id);
-      if (run === null || weightOf(run) > mostCharacters / 10) return run;
+      // Whoever goes through all runs asks for each once; keeping those would cost more than it saves.
+      if (run === null || weightOf(run) > mostCharacters / 10 || !isAskedAgain(id)) return run;
       kept.set(id, run);
       characters += weightOf(run);
       for (const oldest of kept.keys()) {
@@ -42,6 +53,8 @@ export function createRecentRuns(mostCharacters: number): RecentRuns {
     forget,
   };
 }
+
+const mostAsked = 2_000;
 
 /** What else belongs to a run is about as long as a short prompt. */
 const weightOf = (run: Run): number => run.prompt.length + 1_000;

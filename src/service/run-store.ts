@@ -32,7 +32,7 @@ export interface RunStore {
   ): Promise<{ readonly result: T } | null>;
   /** The whole document; null if there is no such run. Rejects if it can't be read. */
   read(id: string): Promise<RunDocument | null>;
-  /** null if there is no such run, or it can't be read. The same object until the run has changed. */
+  /** null if there is no such run, or it can't be read. Of one asked for often, the same object till it changes. */
   get(id: string): Run | null;
   /** One page of the runs that match. */
   list(filter: ListFilter): Promise<Result<Page>>;
