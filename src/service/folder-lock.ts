@@ -1,48 +1,47 @@
-import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { readFileSync, writeFileSync } from "node:fs";
+import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isAlreadyThere, isMissing } from "./durable-file.ts";
-import { startOf } from "./process-identity.ts";
+import { DatabaseSync } from "node:sqlite";
 
 /** Another process works in the folder; two would run every run twice. */
 class FolderInUse extends Error {
   override name = "FolderInUse";
 }
 
+const sqliteBusy = 5;
+
 /**
- * Takes the folder for this process; what resolves gives it back. A lock whose owner is gone is taken over.
- * Rejects with `FolderInUse`.
+ * Takes the folder for this process; what resolves gives it back. The lock is one that SQLite holds on an
+ * empty database: the kernel drops it with the process, however that ends and whether or not anybody waits
+ * for it, and no two can take over from a dead one at once. Rejects with `FolderInUse`, or with the file
+ * system's or SQLite's error.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, "owner.lock");
-  const mine = `${process.pid} ${await startOf(process.pid)}`;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const file = await open(path, "wx", 0o600);
-      await file.writeFile(mine).finally(() => file.close());
-      return () => rm(path, { force: true });
-    } catch (error) {
-      if (!isAlreadyThere(error)) throw error;
-      const owner = await liveOwner(path);
-      if (owner !== null || attempt > 3) {
-        throw new FolderInUse(`${folder} is in use by process ${owner ?? "unknown"} (${path})`);
-      }
-      await rm(path, { force: true });
-    }
+  const path = join(folder, "lock");
+  // Tells others who holds the lock; it means nothing while nobody does.
+  const holder = join(folder, "lock.pid");
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    // By path: opening and closing the file once more would drop the lock, as POSIX has it.
+    await chmod(path, 0o600);
+    writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
+  } catch (cause) {
+    database.close();
+    if (!isBusy(cause)) throw cause;
+    throw new FolderInUse(`${folder} is in use by process ${pidIn(holder)} (${path})`, { cause });
   }
+  return async () => database.close();
 }
 
-/** The process that holds the lock; null if it is surely not running any more, or can't be told. */
-async function liveOwner(path: string): Promise<number | null> {
-  let text: string;
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
+
+function pidIn(holder: string): string {
   try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
+    return /^\d+$/m.exec(readFileSync(holder, "utf8"))?.[0] ?? "unknown";
+  } catch {
+    return "unknown";
   }
-  const pid = Number.parseInt(text, 10);
-  if (!Number.isSafeInteger(pid) || pid <= 0) return null;
-  const start = await startOf(pid);
-  return start !== null && text === `${pid} ${start}` ? pid : null;
 }

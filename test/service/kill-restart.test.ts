@@ -58,6 +58,34 @@ test("while a service lives no other takes its folder, and a killed one's folder
   await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
 });
 
+test.runIf(process.platform === "linux")(
+  "a killed service that nobody waits for holds its folder no longer",
+  async () => {
+    const folder = await freshFolder();
+    const script = join(import.meta.dirname, "serving-process.ts");
+    // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
+    const line = `"$1" "$2" "$3" cat & echo "pid $!"; exec sleep 60`;
+    const parent = spawn("/bin/sh", ["-c", line, "sh", process.execPath, script, folder], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => {
+      parent.kill("SIGKILL");
+    });
+    let said = "";
+    parent.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    await eventually(() => /^http:/m.exec(said), "the service's address");
+    const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
+    process.kill(pid, "SIGKILL");
+    const state = async (): Promise<string | undefined> =>
+      /^State:\s+(\w)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
+    await eventually(async () => ((await state()) === "Z" ? true : null), "its death");
+    await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
+    expect(await state()).toBe("Z");
+  },
+);
+
 test("stopping ends what runs, tells it, and leaves the queue for the next start", async () => {
   const first = await serving({ command: endless, maxRuns: 1 });
   const working = await first.api.create({ prompt: "working" });

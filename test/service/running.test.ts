@@ -242,5 +242,5 @@ test("nothing of a finished run is left in the list of started processes", async
   const { api, folder } = await serving({ command: "true" });
   await api.until(await api.create({ prompt: "x" }), "SUCCEEDED");
   expect(await readdir(join(folder, "service", "processes"))).toEqual([]);
-  await expect(access(join(folder, "service", "owner.lock"))).resolves.toBeUndefined();
+  await expect(access(join(folder, "service", "lock"))).resolves.toBeUndefined();
 });
