@@ -8,6 +8,13 @@ export interface ServiceOffer {
   readonly catalog: Catalog;
   /** null: as is usual where the service runs. */
   readonly sessionLinks: "read" | "steer" | null;
+  /** What is left out is as the service has it. */
+  readonly bounds: {
+    /** Runs that may wait for a free place. */
+    readonly maxQueued?: number;
+    /** How long a run's worktree is kept after its end. */
+    readonly keepWorktreesMs?: number;
+  };
 }
 
 const variable = z
@@ -55,6 +62,16 @@ export const serviceSection = keys({
   skills: mapOf(skillName, skill),
   factories: mapOf(text, factory),
   session_links: z.enum(["read", "steer"], { error: "must be read or steer" }).exactOptional(),
+  max_queued: z
+    .int("must be a whole number")
+    .min(1, "must be 1 at least")
+    .max(1_000_000, "must be 1000000 at most")
+    .exactOptional(),
+  keep_worktrees_days: z
+    .number("must be a number")
+    .positive("must be above 0")
+    .max(3650, "must be 3650 at most")
+    .exactOptional(),
 })
   .superRefine((section, context) => {
     const fault = (path: string[], message: string): void =>
@@ -85,6 +102,12 @@ export const serviceSection = keys({
   .transform(
     (section): ServiceOffer => ({
       sessionLinks: section.session_links ?? null,
+      bounds: {
+        ...(section.max_queued === undefined ? {} : { maxQueued: section.max_queued }),
+        ...(section.keep_worktrees_days === undefined
+          ? {}
+          : { keepWorktreesMs: section.keep_worktrees_days * 24 * 3_600_000 }),
+      },
       catalog: {
         environments: Object.entries(section.environments).map(([id, from]) => ({
           id,

@@ -178,6 +178,7 @@ async function startService(
     timeoutMs,
     catalog: offer.catalog,
     sessionLinks: offer.sessionLinks ?? usual,
+    ...offer.bounds,
     log,
   });
   stops.defer(() => service.stop());

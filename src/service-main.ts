@@ -34,6 +34,7 @@ async function start(config: StandaloneConfig, apiKey: string, log: Log): Promis
     catalog: offer.catalog,
     // Whoever is given a link here was given it by somebody who has the key.
     sessionLinks: offer.sessionLinks ?? "steer",
+    ...offer.bounds,
     workDir,
     maxRuns,
     timeoutMs,

@@ -48,11 +48,14 @@ service:
       skill: octo/app:review
     writers: { uid: w-1 }
   session_links: steer
+  max_queued: 20
+  keep_worktrees_days: 2
 `;
 
 test("everything that the service is to offer arrives in its place", () => {
-  const { catalog, sessionLinks } = embedded(whole);
+  const { catalog, sessionLinks, bounds } = embedded(whole);
   expect(sessionLinks).toBe("steer");
+  expect(bounds).toEqual({ maxQueued: 20, keepWorktreesMs: 172_800_000 });
   expect(catalog).toEqual({
     environments: [
       {
@@ -132,7 +135,7 @@ test.each(["", "service:", "service: {}", "service: { environments: , models: , 
 test.each([
   [
     "{ environment: {} }",
-    "environment is not known; known here: environments, models, default_model, skills, factories, session_links.",
+    "environment is not known; known here: environments, models, default_model, skills, factories, session_links, max_queued, keep_worktrees_days.",
   ],
   [
     "{ environments: { app: { repo: x } } }",
@@ -171,6 +174,10 @@ test.each([
   ],
   ["{ factories: { '!': } }", "factories.! needs a uid, since its name has no letter of a-z."],
   ["{ session_links: write }", "session_links must be read or steer."],
+  ["{ max_queued: 0 }", "max_queued must be 1 at least."],
+  ["{ max_queued: 1.5 }", "max_queued must be a whole number."],
+  ["{ keep_worktrees_days: 0 }", "keep_worktrees_days must be above 0."],
+  ["{ keep_worktrees_days: long }", "keep_worktrees_days must be a number."],
 ])("service: %s is told", (section, sentence) => {
   expect(problems(`service: ${section}`)).toEqual([`agent-runs-bot.yaml: service.${sentence}`]);
 });
@@ -230,7 +237,7 @@ test("the service alone needs nothing, and reads what concerns it", () => {
     workDir: "data/work",
     maxRuns: 4,
     timeoutMs: 3_600_000,
-    offer: { catalog: embedded("").catalog, sessionLinks: null },
+    offer: { catalog: embedded("").catalog, sessionLinks: null, bounds: {} },
     logLevel: "info",
   } satisfies Record<keyof ReturnType<typeof standalone>, unknown>);
   const config = standalone(

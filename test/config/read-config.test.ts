@@ -39,7 +39,7 @@ test("an empty environment is a valid one, with every default", () => {
       workDir: "data/work",
       maxRuns: 4,
       timeoutMs: 3_600_000,
-      offer: { catalog: emptyCatalog, sessionLinks: null },
+      offer: { catalog: emptyCatalog, sessionLinks: null, bounds: {} },
     },
     slack: null,
     github: null,
