@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { access, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { isMissing, writeDurably } from "./durable-file.ts";
 import type { Git, GitEnd } from "./git.ts";
@@ -96,7 +96,8 @@ export function createRepositories(folder: string, git: Git, now: () => number):
     { repository }: CheckOut,
     ask: (...args: string[]) => Promise<GitEnd>,
   ): Promise<GitEnd | null> {
-    if (known.has(clone)) return null;
+    // Somebody may have removed it since, to make room or because it was damaged.
+    if (known.has(clone) && (await isThere(join(clone, "HEAD")))) return null;
     await mkdir(clone, { recursive: true, mode: 0o700 });
     const url = repository.startsWith(".") ? resolve(repository) : repository;
     const steps = [
@@ -164,6 +165,12 @@ async function beginning(wish: CheckOut, ask: (...args: string[]) => Promise<Git
   // The name stands for itself alone: nothing in it can be an option, or lead to another commit.
   return ask("show-ref", "--verify", "--hash", "--", `refs/remotes/origin/${wish.branch ?? "HEAD"}`);
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
 
 function told(end: GitEnd, what: string): CheckedOut {
   return end.kind === "failed"

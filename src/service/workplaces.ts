@@ -149,6 +149,8 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
     async keepCommits(run) {
       const before = await known(run.id);
       if (before?.clone == null) return "";
+      // Where the agent has removed it, what is known of earlier turns is all there is.
+      if (!(await isFolder(folderOf(run)))) return before.branch ?? "";
       const at = { runId: run.id, folder: folderOf(run) };
       const signal = AbortSignal.timeout(keepingMs);
       const environment = environmentFor(run, environmentOf(run));

@@ -50,6 +50,37 @@ test("a worktree that was deleted by hand is made anew on its branch, and the ag
   );
 });
 
+test("an agent that removes its own worktree finds its branch and its commits again", async () => {
+  const { path } = await repository();
+  const { api } = await serving({
+    environment: gitEnvironment,
+    command: `if test -e mine.txt; then git branch --show-current; rm -rf "$PWD"; echo removed; else ${worker}; fi`,
+    catalog: offering({ repository: path }),
+  });
+  const id = await api.create(inApp("one"));
+  await api.until(id, "SUCCEEDED");
+  await api.followUp(id, "two");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: fix\nremoved");
+  await api.followUp(id, "three");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: fix\nremoved");
+});
+
+test("a clone that was deleted by hand is made anew, without a restart", async () => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "git log --format=%s",
+    catalog: offering({ repository: path }),
+  });
+  await api.until(await api.create(inApp("one")), "SUCCEEDED");
+  await rm(join(folder, "service", "repositories"), { recursive: true });
+  const id = await api.create(inApp("two"));
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toMatch(/^assistant: \S/);
+});
+
 test("a run whose environment is declared no more goes on in its folder while it has it", async () => {
   const { path } = await repository();
   const options = { environment: gitEnvironment, command: worker };
