@@ -4,12 +4,15 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import manifest from "../package.json" with { type: "json" };
 import { closedLoop, type Volume, type Wanted } from "./closed-loop.ts";
 import { atMost, type Figure, inMegabytes, inMs, median, quantile } from "./figures.ts";
 import type { Ground } from "./ground.ts";
 import { apiKey, betweenMs, fillRuns, firstDay, idOf, requestOf } from "./service-fill.ts";
 import { memoryOf } from "./world.ts";
 
+/** What `npm run service` gives Node besides the script. */
+const flags = manifest.scripts.service.split(" ").filter((word) => word.startsWith("--"));
 const stored = 100_000;
 const connections = 64;
 /** As many runs are waited for at once. */
@@ -56,7 +59,7 @@ export async function measureService(ground: Ground): Promise<readonly Figure[]>
     (sum, name) => sum + statSync(join(folder, "service", name)).size,
     0,
   );
-  const service = ground.start("bench/service-process.ts", { args: [folder] });
+  const service = ground.start("bench/service-process.ts", { args: [folder], flags });
   const [, readyMs = ""] = await service.wrote(/ready after (\S+) ms\n/);
   const [, url = ""] = await service.wrote(/listens at (\S+)\n/);
   const atRest = memoryOf(service.pid)?.now ?? Number.NaN;
