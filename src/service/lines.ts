@@ -19,18 +19,18 @@ export function createLines(): Lines {
       void end.then(() => {
         if (ends.get(name) === end) ends.delete(name);
       });
+      const enough = Promise.withResolvers<void>();
+      const give = (): void => enough.resolve();
+      if (signal.aborted) give();
+      signal.addEventListener("abort", give);
       try {
-        await Promise.race([before, aborted(signal)]);
+        await Promise.race([before, enough.promise]);
         return signal.aborted ? otherwise : await work();
       } finally {
+        // A signal may outlive very many that stood in line with it.
+        signal.removeEventListener("abort", give);
         leave();
       }
     },
   };
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
