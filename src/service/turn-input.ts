@@ -49,13 +49,15 @@ function history(earlier: readonly Utterance[]): string {
   const blocks: string[] = [];
   let room = mostHistory;
   for (const { role, text } of [...earlier].reverse()) {
-    const block = `<${role}>\n${text}\n</${role}>`;
-    room -= block.length;
-    if (room < 0) {
-      blocks.unshift("(What came before is left out.)");
+    const isWhole = text.length <= room;
+    // Of a very long one the end is kept: it is where an answer says what came of it.
+    const kept = isWhole ? text : `(Its beginning is left out.)\n${text.slice(-room).toWellFormed()}`;
+    blocks.unshift(`<${role}>\n${kept}\n</${role}>`);
+    room -= text.length;
+    if (room <= 0) {
+      if (blocks.length < earlier.length) blocks.unshift("(What came before is left out.)");
       break;
     }
-    blocks.unshift(block);
   }
   return blocks.join("\n\n");
 }
