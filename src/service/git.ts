@@ -45,7 +45,8 @@ export const withoutGitPlace = <T>(environment: Readonly<Record<string, T>>): Re
 export const createGit =
   (run: RunProcess): Git =>
   async ({ runId, folder, args, most = mostOutput }, environment, signal) => {
-    const stdout = createTextTail(most);
+    // As it is: lists have NULs between their items.
+    const stdout = createTextTail(most, (text) => text);
     const all = createTextTail(mostOutput);
     const quiet = { GIT_TERMINAL_PROMPT: "0", GCM_INTERACTIVE: "never", LC_ALL: "C" };
     const end = await run(

@@ -6,8 +6,10 @@ const leastLength = 8;
 /** Hides what is surely secret in a text that people will read: secret variables' values, and keys in URLs. */
 export function createRedaction(variables: Readonly<Record<string, string>>): (text: string) => string {
   const values = Object.entries(variables)
-    .filter(([name, value]) => secretName.test(name) && value.length >= leastLength)
-    .map(([, value]) => value)
+    .filter(([name]) => secretName.test(name))
+    // Shells drop line ends from the end of what they are told.
+    .map(([, value]) => value.trim())
+    .filter((value) => value.length >= leastLength)
     // The longest first: one may be part of another.
     .sort((a, b) => b.length - a.length);
   return (text) => {

@@ -7,8 +7,17 @@ export interface TextTail {
   text(): string;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
+const unreadable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
+
+/** Without what nobody can read and some readers refuse: control characters other than tab and line ends. */
+export const readable = (text: string): string => text.replaceAll(unreadable, "");
+
+/** A line that was cut is left out whole where it isn't longer: half a secret would not be found in it. */
+const mostOfCutLine = 2_000;
+
 /** `most` in UTF-16 units; `clean` is done to what is read. */
-export function createTextTail(most: number, clean = (text: string): string => text): TextTail {
+export function createTextTail(most: number, clean = readable): TextTail {
   let kept = "";
   let dropped = false;
   /** Asked for often, such as by everybody who watches a run; null once more was added. */
@@ -17,6 +26,8 @@ export function createTextTail(most: number, clean = (text: string): string => t
     if (kept.length <= most) return;
     kept = kept.slice(-most).toWellFormed();
     dropped = true;
+    const lineEnd = kept.slice(0, mostOfCutLine).indexOf("\n");
+    if (lineEnd >= 0 && lineEnd < most / 2) kept = kept.slice(lineEnd + 1);
   };
   return {
     add(text) {

@@ -9,7 +9,7 @@ import type { Run, RunDocument } from "./run-document.ts";
 import type { Findings, TurnOutcome } from "./run-life.ts";
 import { createRedaction } from "./secret-values.ts";
 import { isOf, skillText } from "./skill-text.ts";
-import { createTextTail, type TextTail } from "./text-tail.ts";
+import { createTextTail, readable, type TextTail } from "./text-tail.ts";
 import { turnInput } from "./turn-input.ts";
 import { makeWorkFiles, type WorkFiles } from "./work-files.ts";
 import type { Workplaces } from "./workplaces.ts";
@@ -122,7 +122,7 @@ export function createTurnWork(options: TurnWorkOptions): TurnWork {
   return {
     newOutput(run) {
       const redact = createRedaction(workplaces.environmentOf(run)?.variables ?? {});
-      return createTextTail(mostAnswer, redact);
+      return createTextTail(mostAnswer, (text) => redact(readable(text)));
     },
     async work(document, agent, under) {
       const { run, turn } = document;
