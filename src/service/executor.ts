@@ -164,7 +164,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
       case "failed":
         return { kind: "unprepared", text: "", reason: turns.redacted(run, end.reason) };
       case "broken":
-        return { kind: "broken", text: "", reason: "The agent could not be started." };
+        return { kind: "broken", text: "", reason: "The run's folder could not be made." };
       case "aborted":
         return late
           ? {

@@ -1,4 +1,4 @@
-import { access, readdir, readFile, writeFile } from "node:fs/promises";
+import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { alive, eventually, freshFolder, serving } from "./serving.ts";
@@ -236,6 +236,19 @@ test("a command that asks makes the run BLOCKED, and the answer lets it go on", 
   expect(answer).toContain("Release it.");
   expect(answer).toContain("Which branch?");
   expect(answer.endsWith("main")).toBe(true);
+});
+
+test("where the run's folder can't be made people are told, and a follow-up works once it can", async () => {
+  const folder = await freshFolder();
+  await writeFile(join(folder, "work"), "in the way");
+  const { api } = await serving({ folder, command: "echo here" });
+  const id = await api.create({ prompt: "x" });
+  const run = await api.until(id, "ERROR");
+  expect(run.status_message?.message).toBe("The run's folder could not be made.");
+  await rm(join(folder, "work"));
+  await api.followUp(id, "again");
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: here");
 });
 
 test("nothing of a finished run is left in the list of started processes", async () => {
