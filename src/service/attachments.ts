@@ -1,7 +1,7 @@
-import { mkdir, open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Attachment } from "../agent-runs/schema.ts";
-import { writeDurably } from "./durable-file.ts";
+import { syncFolder, writeDurably } from "./durable-file.ts";
 import { type Result, refused } from "./problem.ts";
 import type { KeptAttachment } from "./run-document.ts";
 
@@ -52,7 +52,8 @@ export function createAttachments(folder: string): Attachments {
       try {
         await mkdir(folderOf(runId), { recursive: true, mode: 0o700 });
         for (const { kept, bytes } of files) await writeDurably(join(folderOf(runId), kept.name), bytes);
-        await syncFolder(folder);
+        // The run's folder is new, and the one that it is in may be.
+        for (const path of [folder, dirname(folder)]) await syncFolder(path);
       } catch (error) {
         await remove(runId).catch(() => undefined);
         throw error;
@@ -72,11 +73,4 @@ function faultOf(name: string, mime: string, data: string): string | null {
   if (!mimeType.test(mime)) return "mime_type: it is no media type";
   if (data.length % 4 !== 0 || !base64.test(data)) return "data: it is not base64";
   return null;
-}
-
-/** Makes the new folder's entry in `path` durable. Windows has no handle to a folder. */
-async function syncFolder(path: string): Promise<void> {
-  if (process.platform === "win32") return;
-  const handle = await open(path, "r");
-  await handle.sync().finally(() => handle.close());
 }
