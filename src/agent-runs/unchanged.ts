@@ -31,7 +31,8 @@ function testOf(schema: z.ZodType): Test {
   if (schema instanceof z.ZodString) return textTest(schema);
   // Any other schema with rules of its own is asked itself, by parsing.
   if (schema.def.checks !== undefined && schema.def.checks.length > 0) return never;
-  if (schema instanceof z.ZodNumber) return Number.isFinite;
+  // `z.int()` and its like are numbers whose rule is no check.
+  if (schema instanceof z.ZodNumber) return schema instanceof z.ZodNumberFormat ? never : Number.isFinite;
   if (schema instanceof z.ZodBoolean) return (value) => typeof value === "boolean";
   if (schema instanceof z.ZodUnknown) return () => true;
   if (schema instanceof z.ZodArray) {
@@ -53,7 +54,9 @@ function testOf(schema: z.ZodType): Test {
 function textTest(schema: z.ZodString): Test {
   const checks = schema.def.checks ?? [];
   if (checks.length === 0 && schema.format === null) return (value) => typeof value === "string";
-  const isFilled = checks.length === 1 && schema.minLength === 1 && schema.format === null;
+  const [rule, ...others] = checks.map((check) => check._zod.def.check);
+  const isFilled =
+    rule === "min_length" && others.length === 0 && schema.minLength === 1 && schema.format === null;
   return isFilled ? (value) => typeof value === "string" && value.length > 0 : never;
 }
 
@@ -100,7 +103,8 @@ function objectTest(schema: z.ZodObject): Test {
 
 function fieldOf(schema: unknown): Field {
   const test = innerTest(schema);
-  return { test, required: !test(undefined), takesText: test("") };
+  // Anything may stand in a field of anything, but it must be there.
+  return { test, required: schema instanceof z.ZodUnknown || !test(undefined), takesText: test("") };
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
