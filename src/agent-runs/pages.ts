@@ -21,7 +21,8 @@ export async function* pages<P extends Page>(
     yield page;
     if (!page.page_info?.has_next_page) return;
     const next = page.page_info.next_cursor;
-    if (next == null || visited.has(next)) {
+    // An empty one would lead to the first page again.
+    if (!next || visited.has(next)) {
       throw new ResponseSchemaError({
         certainty: "refused",
         retryable: true,

@@ -78,3 +78,9 @@ test.each([
   const error = await rejection(Array.fromAsync(api.client().listAll()));
   expect(error).toBeInstanceOf(ResponseSchemaError);
 });
+
+test("an empty cursor does not lead to the first page again", async () => {
+  await using api = await startLocalApi(() => page(["a"], ""));
+  await rejection(Array.fromAsync(api.client().listAll()));
+  expect(api.seen).toHaveLength(1);
+});
