@@ -38,8 +38,14 @@ export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
   return {
     read(answer, circumstances) {
       const value = parseJson(answer, circumstances);
-      if (isUnchanged(value)) return value;
-      const result = schema.safeParse(value);
+      let result: z.ZodSafeParseResult<T>;
+      try {
+        if (isUnchanged(value)) return value;
+        result = schema.safeParse(value);
+      } catch (error) {
+        // Nested too deep for the stack, or a caller's own schema that throws: the request was answered all the same.
+        throw schemaError([wholeBody], answer, circumstances, error);
+      }
       if (result.success) return result.data;
       throw schemaError(fieldsOf(result.error.issues), answer, circumstances, result.error);
     },

@@ -189,3 +189,13 @@ test("a field deep inside an answer is named by its whole path", async () => {
     fields: ["runs.1.state", "page_info.has_next_page"],
   });
 });
+
+test("an answer that is nested too deep to be read is an error like any other", async () => {
+  const depth = 20_000;
+  const steps = `${'[{"id":"a","steps":'.repeat(depth)}[]${"}]".repeat(depth)}`;
+  await using api = await startLocalApi(() => ({ body: `{"conversation_id":"c","steps":${steps}}` }));
+  expect(await rejection(api.client().conversation("run-1"))).toMatchObject({
+    name: "ResponseSchemaError",
+    fields: ["the body"],
+  });
+});
