@@ -33,8 +33,12 @@ export type Send = <T>(call: Sent, reading: Reading<T>, options?: CallOptions) =
 /** Shorter ones are no secrets, and taking them out would spoil sentences. */
 const shortestSecret = 8;
 
-/** Not every text can be a segment: URLs swallow "." and "..", and "" leads to another endpoint. */
-export const isSegment = (text: string): boolean => text !== "" && text !== "." && text !== "..";
+/**
+ * Not every text can be a segment: URLs swallow "." and "..", "" leads to another endpoint, and half of a
+ * surrogate pair can't be encoded.
+ */
+export const isSegment = (text: string): boolean =>
+  text !== "" && text !== "." && text !== ".." && !/\p{Surrogate}/u.test(text);
 
 /** Throws `InvalidRequestError` for what would lead out of the base URL, and the key with it. */
 function urlOf(root: string, path: Sent["path"]): string {

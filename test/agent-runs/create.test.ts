@@ -127,7 +127,7 @@ test.each([
   expect(api.seen).toEqual([]);
 });
 
-test.each(["", ".", ".."])("%j is no run's id and asks no other endpoint", async (id) => {
+test.each(["", ".", "..", "half\ud800"])("%j is no run's id and asks no other endpoint", async (id) => {
   await using api = await startLocalApi(() => ({ body: {} }));
   expect(await rejection(api.client().fetch(id))).toBeInstanceOf(InvalidRequestError);
   expect(await rejection(api.client().followUp(id, { message: "x" }))).toBeInstanceOf(InvalidRequestError);
