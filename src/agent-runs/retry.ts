@@ -54,7 +54,8 @@ export function retryDelayMs(
 ): number | null {
   if (tries > options.retries || !mayRepeat(failure, repeat)) return null;
   const { retryAfterMs } = failure.error;
-  if (retryAfterMs !== undefined) return retryAfterMs <= options.maxRetryAfterMs ? retryAfterMs : null;
+  // "At once", or a date that our clock has passed, is no reason to press a service that turns requests away.
+  if (retryAfterMs) return retryAfterMs <= options.maxRetryAfterMs ? retryAfterMs : null;
   const backoffMs = Math.min(options.backoffMs * 2 ** (tries - 1), options.maxBackoffMs);
   return backoffMs * (1 - options.random() / 2);
 }

@@ -6,6 +6,8 @@ import {
   RequestAbortedError,
   ServerError,
 } from "../../src/agent-runs/errors.ts";
+import { retryDelayMs } from "../../src/agent-runs/retry.ts";
+import { defaultTries } from "../../src/agent-runs/try-options.ts";
 import { inTurn, problem, rejection, reset, run, startLocalApi } from "./local-api.ts";
 
 const created = { body: { run_id: "run-1", state: "QUEUED" } };
@@ -212,4 +214,20 @@ test("a pause between two tries ends when the call is given up", async () => {
   const error = await rejection(api.client().fetch("run-1", { signal: giveUp.signal }));
   expect(error).toBeInstanceOf(RequestAbortedError);
   expect(api.seen).toHaveLength(1);
+});
+
+test("a service that asks for no wait, or for one that is over, is given the ordinary pause", () => {
+  const pauseFor = (retryAfterMs: number) => {
+    const error = new RateLimitError({
+      certainty: "refused",
+      retryable: true,
+      detail: "Busy.",
+      status: 429,
+      retryAfterMs,
+    });
+    return retryDelayMs({ error, told: undefined }, "once", 1, { ...defaultTries, random: () => 0 });
+  };
+  expect(pauseFor(0)).toBe(defaultTries.backoffMs);
+  expect(pauseFor(20)).toBe(20);
+  expect(pauseFor(defaultTries.maxRetryAfterMs + 1)).toBeNull();
 });
