@@ -15,6 +15,7 @@ import { type Cancelling, followedUp } from "./run-life.ts";
 import type { RunStore } from "./run-store.ts";
 import { conversationOf, isSilent, runItemOf } from "./run-wire.ts";
 import type { Sessions } from "./sessions.ts";
+import type { RunAnswer } from "./wire-row.ts";
 import { type RunRequest, runRequest } from "./wire-shapes.ts";
 
 export interface OperationOptions {
@@ -37,13 +38,13 @@ export function createOperations(options: OperationOptions): Operations {
   const unknownRun = (runId: string) => missing("run", runId);
   const itemOf = (run: Run): RunItem => runItemOf(run, sessions.link(run));
   /** Whoever waits for a run asks for it again and again, and the store hands out the same one till it changes. */
-  const texts = new WeakMap<Run, string>();
-  function textOf(run: Run): string {
-    const known = texts.get(run);
+  const sent = new WeakMap<RunAnswer, Uint8Array<ArrayBuffer>>();
+  function bytesOf(answer: RunAnswer): Uint8Array<ArrayBuffer> {
+    const known = sent.get(answer);
     if (known !== undefined) return known;
-    const text = JSON.stringify(itemOf(run));
-    texts.set(run, text);
-    return text;
+    const bytes = answer.withLink(sessions.link(answer));
+    sent.set(answer, bytes);
+    return bytes;
   }
   const liveText = (runId: string): string | null => {
     const output = executor.live(runId);
@@ -89,8 +90,8 @@ export function createOperations(options: OperationOptions): Operations {
     },
 
     fetch(runId) {
-      const run = runs.get(runId);
-      return run === null ? unknownRun(runId) : new Response(textOf(run), jsonAnswer);
+      const answer = runs.answer(runId);
+      return answer === null ? unknownRun(runId) : new Response(bytesOf(answer), jsonAnswer);
     },
 
     async conversation(runId) {

@@ -1,18 +1,20 @@
-import type { Run } from "./run-document.ts";
-
-/** The runs that were asked for lately and again, as they are on the disk: who waits for a run asks and asks. */
-export interface RecentRuns {
-  /** The one with the id, read with `read` if it is not at hand. */
-  get(id: string, read: (id: string) => Run | null): Run | null;
+/** What was asked for lately and again of runs, as it is on the disk: who waits for a run asks and asks. */
+export interface RecentRuns<T> {
+  /** That of the run with the id, read if it is not at hand. */
+  get(id: string): T | null;
   /** The run is not any more what it was. */
   forget(id: string): void;
 }
 
-/** `mostCharacters`: of the prompts of those that are kept. */
-export function createRecentRuns(mostCharacters: number): RecentRuns {
+/** `read` reads it from the disk. `mostBytes`: of what is kept, by what `bytesOf` tells of each. */
+export function createRecentRuns<T>(
+  read: (id: string) => T | null,
+  bytesOf: (value: T) => number,
+  mostBytes: number,
+): RecentRuns<T> {
   /** The one that was asked for last is last. */
-  const kept = new Map<string, Run>();
-  let characters = 0;
+  const kept = new Map<string, T>();
+  let bytes = 0;
   /** Ids that were asked for once lately. */
   const asked = new Set<string>();
 
@@ -25,36 +27,33 @@ export function createRecentRuns(mostCharacters: number): RecentRuns {
   }
 
   function forget(id: string): void {
-    const run = kept.get(id);
-    if (run === undefined) return;
+    const value = kept.get(id);
+    if (value === undefined) return;
     kept.delete(id);
-    characters -= weightOf(run);
+    bytes -= bytesOf(value);
   }
 
   return {
-    get(id, read) {
+    get(id) {
       const known = kept.get(id);
       if (known !== undefined) {
         kept.delete(id);
         kept.set(id, known);
         return known;
       }
-      const run = read(id);
+      const value = read(id);
       // Whoever goes through all runs asks for each once; keeping those would cost more than it saves.
-      if (run === null || weightOf(run) > mostCharacters / 10 || !isAskedAgain(id)) return run;
-      kept.set(id, run);
-      characters += weightOf(run);
+      if (value === null || bytesOf(value) > mostBytes / 10 || !isAskedAgain(id)) return value;
+      kept.set(id, value);
+      bytes += bytesOf(value);
       for (const oldest of kept.keys()) {
-        if (characters <= mostCharacters) break;
+        if (bytes <= mostBytes) break;
         forget(oldest);
       }
-      return run;
+      return value;
     },
     forget,
   };
 }
 
 const mostAsked = 2_000;
-
-/** What else belongs to a run is about as long as a short prompt. */
-const weightOf = (run: Run): number => run.prompt.length + 1_000;

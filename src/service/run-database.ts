@@ -9,14 +9,21 @@ class UnusableRuns extends Error {
 }
 
 /** Of the tables below. Whoever changes them raises it and brings the tables of lower ones up to date. */
-const format = 1;
+const format = 2;
+const ofThisFormat = `PRAGMA user_version = ${format};`;
+
+const answering = ["wire TEXT", "secret TEXT", "tail INTEGER", "sum INTEGER"];
+
+/** What the tables of each format lack, from the first on. */
+const missing = [answering.map((column) => `ALTER TABLE item ADD COLUMN ${column};`).join(" ")];
 
 /**
  * `run` holds what runs are found and sorted by, and nothing large: whoever looks through many reads few
  * pages. `ord` is the place in the order of creation. `item` has the run as JSON, and in `rest` its document
  * without run and `said`; `said` has one utterance a row, so that a turn that ends writes what was said in it
  * and not the whole transcript. The indexes that carry `state` and `name` are read in place of the rows when a
- * page is filtered. There is none of the titles: it would cost each new run as much as half of the others
+ * page is filtered. The last four columns of `item` are for answering quickly (wire-row.ts); null: it is done
+ * without. There is none of the titles: it would cost each new run as much as half of the others
  * together, for a sorting that hardly anybody asks for.
  */
 const tables = `
@@ -35,12 +42,12 @@ const tables = `
   CREATE INDEX run_skill ON run (skill) WHERE skill IS NOT NULL;
   CREATE INDEX run_conversation ON run (conversation) WHERE conversation IS NOT NULL;
   CREATE TABLE metadata (key TEXT, value TEXT, ord INTEGER, PRIMARY KEY (key, value, ord)) WITHOUT ROWID;
-  CREATE TABLE item (ord INTEGER PRIMARY KEY, run TEXT NOT NULL, rest TEXT NOT NULL);
+  CREATE TABLE item (ord INTEGER PRIMARY KEY, run TEXT NOT NULL, rest TEXT NOT NULL, ${answering.join()});
   CREATE TABLE said (
     ord INTEGER, position INTEGER, words TEXT NOT NULL, PRIMARY KEY (ord, position)
   ) WITHOUT ROWID;
   CREATE TABLE broken (ord INTEGER PRIMARY KEY, id TEXT NOT NULL, reason TEXT NOT NULL);
-  PRAGMA user_version = ${format};
+  ${ofThisFormat}
 `;
 
 /**
@@ -80,7 +87,8 @@ export async function openToRead(path: string): Promise<DatabaseSync> {
             "Start that version again, or move the file away to begin without its runs.",
         );
       }
-      if (found < format) database.exec(`BEGIN IMMEDIATE; ${tables} COMMIT`);
+      const lacking = found === 0 ? tables : `${missing.slice(found - 1).join(" ")} ${ofThisFormat}`;
+      if (found < format) database.exec(`BEGIN IMMEDIATE; ${lacking} COMMIT`);
       database.exec("PRAGMA query_only = ON");
       return database;
     } catch (error) {

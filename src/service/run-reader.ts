@@ -4,6 +4,7 @@ import { BrokenDocument } from "./durable-file.ts";
 import type { Run, RunDocument } from "./run-document.ts";
 import { createQueries } from "./run-queries.ts";
 import { documentOf, runOf } from "./run-rows.ts";
+import { answerOf, type RunAnswer, wireRowOf } from "./wire-row.ts";
 
 type State = Run["state"];
 
@@ -17,6 +18,8 @@ export interface RunReader {
   has(id: string): boolean;
   /** null if there is no such run, or it can't be read. */
   get(id: string): Run | null;
+  /** What answers for the run; null as with `get`. */
+  answer(id: string): RunAnswer | null;
   /** The run with that place in the order of creation; null as with `get`. */
   at(order: number): Run | null;
   /** null if there is no such run. Throws `BrokenDocument` if it can't be read. */
@@ -43,6 +46,9 @@ export function createRunReader(
   const byId = database.prepare(
     "SELECT item.ord AS ord, item.run AS run FROM run JOIN item ON item.ord = run.ord WHERE id = ?",
   );
+  const answering = database.prepare(`
+    SELECT item.ord AS ord, wire, secret, tail, sum, CAST(run AS BLOB) AS run
+    FROM run JOIN item ON item.ord = run.ord WHERE id = ?`);
   const byOrder = database.prepare("SELECT run FROM item WHERE ord = ?");
   const whole = database.prepare("SELECT run, rest FROM item WHERE ord = ?");
   const said = database.prepare("SELECT words FROM said WHERE ord = ? ORDER BY position");
@@ -79,6 +85,14 @@ export function createRunReader(
     get(id) {
       const row = byId.get(id);
       return row === undefined ? null : runIn(Number(row.ord), row.run);
+    },
+    answer(id) {
+      const row = answering.get(id);
+      if (row === undefined) return null;
+      const ready = answerOf(id, row);
+      if (ready !== null) return ready;
+      const run = runIn(Number(row.ord), byOrder.get(Number(row.ord))?.run);
+      return run === null ? null : answerOf(id, wireRowOf(run));
     },
     at(order) {
       const row = byOrder.get(order);

@@ -1,5 +1,6 @@
 /** A run's document as rows of the database, and back. */
 import { parseRun, parseRunDocument, type Run, type RunDocument } from "./run-document.ts";
+import { type WireRow, wireRowOf } from "./wire-row.ts";
 
 /** Makes the rows of a run what they say; it may be done again. */
 export interface PutRun {
@@ -7,7 +8,7 @@ export interface PutRun {
   /** The columns of `run`, in their order. */
   readonly columns: readonly (string | number | null)[];
   readonly order: number;
-  readonly run: string;
+  readonly row: WireRow;
   readonly rest: string;
   /** Pairs that are not there yet. */
   readonly metadata: readonly (readonly [string, string])[];
@@ -34,7 +35,7 @@ export function writeOf(before: RunDocument | null, after: RunDocument): PutRun 
     kind: "put",
     columns: columnsOf(run),
     order: run.order,
-    run: JSON.stringify(run),
+    row: wireRowOf(run),
     rest: JSON.stringify({ ...rest, waiting: waiting.map(short) }),
     metadata: before === null ? Object.entries(run.metadata) : [],
     saidFrom,

@@ -14,6 +14,7 @@ import { createRunList, type ListBounds, type Page } from "./run-list.ts";
 import { createRunReader, type RunReader, type Unfinished } from "./run-reader.ts";
 import { writeOf } from "./run-rows.ts";
 import { createRunWriter, startWriterThread } from "./run-writer.ts";
+import type { RunAnswer } from "./wire-row.ts";
 
 /** The runs, in a database on disk (run-database.ts). What is not durable is not seen. */
 export interface RunStore {
@@ -34,6 +35,8 @@ export interface RunStore {
   read(id: string): Promise<RunDocument | null>;
   /** null if there is no such run, or it can't be read. Of one asked for often, the same object till it changes. */
   get(id: string): Run | null;
+  /** What answers for the run, with the rest as with `get`. */
+  answer(id: string): RunAnswer | null;
   /** One page of the runs that match. */
   list(filter: ListFilter): Promise<Result<Page>>;
   /** The runs that are queued or worked on, in the order of the queue. */
@@ -63,8 +66,9 @@ export function createRunStore(
   const lines = createRunLines();
   const writer = createRunWriter(() => startWriterThread(path), log);
   const broken = new Set<string>();
-  const recent = createRecentRuns(mostRecentCharacters);
   let opened: Opened | null = null;
+  const recent = createRecentRuns((id) => open().reader.get(id), bytesOfRun, mostRecentBytes);
+  const answers = createRecentRuns((id) => open().reader.answer(id), bytesOfAnswer, mostRecentBytes);
 
   function open(): Opened {
     if (opened === null) throw new Error("the runs are not open");
@@ -72,7 +76,10 @@ export function createRunStore(
   }
 
   async function write(before: RunDocument | null, after: RunDocument): Promise<void> {
-    await writer.write(writeOf(before, after)).finally(() => recent.forget(after.run.id));
+    await writer.write(writeOf(before, after)).finally(() => {
+      recent.forget(after.run.id);
+      answers.forget(after.run.id);
+    });
     const { counts } = open();
     if (before !== null) counts.set(before.run.state, (counts.get(before.run.state) ?? 0) - 1);
     counts.set(after.run.state, (counts.get(after.run.state) ?? 0) + 1);
@@ -125,7 +132,8 @@ export function createRunStore(
       });
     },
     read: async (id) => (broken.has(id) ? null : open().reader.document(id)),
-    get: (id) => (broken.has(id) ? null : recent.get(id, open().reader.get)),
+    get: (id) => (broken.has(id) ? null : recent.get(id)),
+    answer: (id) => (broken.has(id) ? null : answers.get(id)),
     list: (filter) => open().list(filter),
     unfinished: () => open().reader.inStates(unfinishedStates),
     unfinishedCount() {
@@ -155,6 +163,11 @@ interface Opened {
   readonly counts: Map<Run["state"], number>;
 }
 
-const mostRecentCharacters = 4_000_000;
+const mostRecentBytes = 6_000_000;
+
+/** A letter takes up to two bytes, and what else belongs to a run is about as long as a short prompt. */
+const bytesOfRun = (run: Run): number => 2 * run.prompt.length + 2_000;
+/** As it was read, and as it is sent. */
+const bytesOfAnswer = ({ bytes }: RunAnswer): number => 2 * bytes + 2_000;
 
 const unfinishedStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const;

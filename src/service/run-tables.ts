@@ -16,16 +16,16 @@ export function createRunTables(database: DatabaseSync): RunTables {
       environment = excluded.environment, skill = excluded.skill, created = excluded.created,
       updated = excluded.updated, queued = excluded.queued, title = excluded.title,
       conversation = excluded.conversation`);
-  const putItem = database.prepare("INSERT OR REPLACE INTO item VALUES (?, ?, ?)");
+  const putItem = database.prepare("INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?)");
   const putPair = database.prepare("INSERT OR IGNORE INTO metadata VALUES (?, ?, ?)");
   const cutSaid = database.prepare("DELETE FROM said WHERE ord = ? AND position >= ?");
   const putSaid = database.prepare("INSERT INTO said VALUES (?, ?, ?)");
   const putBroken = database.prepare("INSERT INTO broken SELECT ord, id, ? FROM run WHERE id = ?");
   const removeRun = database.prepare("DELETE FROM run WHERE id = ?");
 
-  function put({ columns, order, run, rest, metadata, saidFrom, said }: PutRun): void {
+  function put({ columns, order, row, rest, metadata, saidFrom, said }: PutRun): void {
     putRun.run(...columns);
-    putItem.run(order, run, rest);
+    putItem.run(order, row.run, rest, row.wire, row.secret, row.tail, row.sum);
     for (const [key, value] of metadata) putPair.run(key, value, order);
     cutSaid.run(order, saidFrom);
     for (const [at, words] of said.entries()) putSaid.run(order, saidFrom + at, words);

@@ -16,7 +16,7 @@ export interface SessionOptions extends SessionStreamOptions {
 
 export interface Sessions {
   /** The link to tell people; it holds a key. */
-  link(run: Run): string;
+  link(run: Pick<Run, "id" | "sessionKey">): string;
   /** What the key opens of the run; "none" also where there is no such run. */
   right(runId: string, key: string): SessionRight;
   page(runId: string, right: SessionLinks): Promise<Result<Response>>;
