@@ -55,6 +55,7 @@ const config = requested.config.unwrap().extend({
     "One of `GET /agent/environments`, or any if there is none.",
   ),
   skill_spec: configured.skill_spec.describe("A skill, `owner/repo:name` or `owner/repo:path/to/SKILL.md`."),
+  skills: configured.skills.describe("Kept, and without effect here: name one skill as `skill_spec`."),
 });
 
 export const runRequest = createRequest.extend({
