@@ -216,18 +216,31 @@ test("a pause between two tries ends when the call is given up", async () => {
   expect(api.seen).toHaveLength(1);
 });
 
+/** The pause after that many failed tries, with the defaults. */
+function pauseAfter(tries: number, random: number, retryAfterMs?: number): number | null {
+  const error = new RateLimitError({
+    certainty: "refused",
+    retryable: true,
+    detail: "Busy.",
+    status: 429,
+    retryAfterMs,
+  });
+  const options = { ...defaultTries, retries: 10, random: () => random };
+  return retryDelayMs({ error, told: undefined }, "once", tries, options);
+}
+
+test("each pause is twice as long as the one before, up to a limit", () => {
+  const pauses = [1, 2, 3, 4, 5, 6, 7].map((tries) => pauseAfter(tries, 0));
+  expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
+});
+
+test("chance takes off up to half of a pause, so that many clients don't come again all at once", () => {
+  expect(pauseAfter(2, 0.5)).toBe(750);
+  expect(pauseAfter(2, 1)).toBe(500);
+});
+
 test("a service that asks for no wait, or for one that is over, is given the ordinary pause", () => {
-  const pauseFor = (retryAfterMs: number) => {
-    const error = new RateLimitError({
-      certainty: "refused",
-      retryable: true,
-      detail: "Busy.",
-      status: 429,
-      retryAfterMs,
-    });
-    return retryDelayMs({ error, told: undefined }, "once", 1, { ...defaultTries, random: () => 0 });
-  };
-  expect(pauseFor(0)).toBe(defaultTries.backoffMs);
-  expect(pauseFor(20)).toBe(20);
-  expect(pauseFor(defaultTries.maxRetryAfterMs + 1)).toBeNull();
+  expect(pauseAfter(1, 0, 0)).toBe(defaultTries.backoffMs);
+  expect(pauseAfter(1, 0, 20)).toBe(20);
+  expect(pauseAfter(1, 0, defaultTries.maxRetryAfterMs + 1)).toBeNull();
 });
