@@ -145,3 +145,26 @@ test("no answer to a bad request repeats the key that it came with", async () =>
     expect(text).not.toContain(apiKey);
   }
 });
+
+test("a body is refused that is nested deeper than it could be written again", async () => {
+  const { api } = await serving();
+  const nested = (levels: number) =>
+    `{"prompt":"x","config":{"harness":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}}}`;
+  const found = await problemOf(api.send("POST", "/agent/run", nested(100_000)));
+  expect(found).toMatchObject({ ...invalid, detail: expect.stringContaining("levels deep") });
+  expect((await api.send("POST", "/agent/run", nested(50))).status).toBe(200);
+  expect((await api.list("")).runs).toHaveLength(1);
+});
+
+test.each([
+  ["sort_by=updated_at", "sort_by=created_at"],
+  ["sort_by=title", "sort_by=agent"],
+  ["sort_order=asc", "sort_order=desc"],
+])("a cursor of a list with %s is none of one with %s", async (one, other) => {
+  const { api } = await serving();
+  for (const title of ["a", "b"]) await api.send("POST", "/agent/run", { prompt: "x", title });
+  const { next_cursor } = (await api.list(`limit=1&${one}`)).page_info;
+  expect((await api.list(`limit=1&${one}&cursor=${next_cursor}`)).runs).toHaveLength(1);
+  const found = await problemOf(api.send("GET", `/agent/runs?limit=1&${other}&cursor=${next_cursor}`));
+  expect(found).toMatchObject({ ...invalid, detail: expect.stringContaining("cursor") });
+});
