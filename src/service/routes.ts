@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { METHODS } from "node:http";
 import { type Context, Hono } from "hono";
 import { createKeyCheck } from "./bearer.ts";
-import { type Endpoint, jsonAnswer, type Operations, type Outcome } from "./endpoint.ts";
+import { type Asked, type Endpoint, jsonAnswer, type Operations, type Outcome } from "./endpoint.ts";
 import type { ServiceLog } from "./log.ts";
 import { problemResponse, type Refusal } from "./problem.ts";
 
@@ -43,14 +43,7 @@ export function createRoutes(options: RouteOptions): Hono {
   // One handler a route and no middleware: what is done at once is answered at once.
   for (const { method, path, open = false, handle } of endpoints) {
     app.on(method, pattern(path), (c): Response | Promise<Response> => {
-      const asked = {
-        request: c.req.raw,
-        parameter: (name: string) => c.req.param(name) ?? "",
-        get query() {
-          return new URL(c.req.url).searchParams;
-        },
-      };
-      const outcome = turnedAway(c, open) ?? handle(operations, asked);
+      const outcome = turnedAway(c, open) ?? handle(operations, new AskedOf(c));
       return outcome instanceof Promise ? outcome.then((each) => answer(c, each)) : answer(c, outcome);
     });
   }
@@ -76,6 +69,19 @@ export function createRoutes(options: RouteOptions): Hono {
     return answer(c, refusal({ code: "internal_error", detail }), traceId);
   });
   return app;
+}
+
+/** A class, since an object that is written with a getter costs a hidden class of its own each time. */
+class AskedOf implements Asked {
+  readonly request: Request;
+  readonly parameter: (name: string) => string;
+  constructor({ req }: Context) {
+    this.request = req.raw;
+    this.parameter = (name) => req.param(name) ?? "";
+  }
+  get query(): URLSearchParams {
+    return new URL(this.request.url).searchParams;
+  }
 }
 
 const newTraceId = (): string => randomBytes(16).toString("hex");
