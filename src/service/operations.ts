@@ -15,7 +15,6 @@ import { type Cancelling, followedUp } from "./run-life.ts";
 import type { RunStore } from "./run-store.ts";
 import { conversationOf, isSilent, runItemOf } from "./run-wire.ts";
 import type { Sessions } from "./sessions.ts";
-import type { RunAnswer } from "./wire-row.ts";
 import { type RunRequest, runRequest } from "./wire-shapes.ts";
 
 export interface OperationOptions {
@@ -37,15 +36,6 @@ export function createOperations(options: OperationOptions): Operations {
 
   const unknownRun = (runId: string) => missing("run", runId);
   const itemOf = (run: Run): RunItem => runItemOf(run, sessions.link(run));
-  /** Whoever waits for a run asks for it again and again, and the store hands out the same one till it changes. */
-  const sent = new WeakMap<RunAnswer, Uint8Array<ArrayBuffer>>();
-  function bytesOf(answer: RunAnswer): Uint8Array<ArrayBuffer> {
-    const known = sent.get(answer);
-    if (known !== undefined) return known;
-    const bytes = answer.withLink(sessions.link(answer));
-    sent.set(answer, bytes);
-    return bytes;
-  }
   const liveText = (runId: string): string | null => {
     const output = executor.live(runId);
     return output === null ? null : answerOf(output).text;
@@ -90,8 +80,8 @@ export function createOperations(options: OperationOptions): Operations {
     },
 
     fetch(runId) {
-      const answer = runs.answer(runId);
-      return answer === null ? unknownRun(runId) : new Response(bytesOf(answer), jsonAnswer);
+      const answer = runs.answer(runId, sessions.link);
+      return answer === null ? unknownRun(runId) : new Response(answer, jsonAnswer);
     },
 
     async conversation(runId) {

@@ -1,59 +1,61 @@
 /** What was asked for lately and again of runs, as it is on the disk: who waits for a run asks and asks. */
 export interface RecentRuns<T> {
-  /** That of the run with the id, read if it is not at hand. */
-  get(id: string): T | null;
+  /** That of the run with the id, read with `read` if it is not at hand. */
+  get(id: string, read: (id: string) => T | null): T | null;
   /** The run is not any more what it was. */
   forget(id: string): void;
 }
 
-/** `read` reads it from the disk. `mostBytes`: of what is kept, by what `bytesOf` tells of each. */
+/** `mostBytes`: of what is kept, by what `bytesOf` tells of each; `packed` makes of each what is kept for it. */
 export function createRecentRuns<T>(
-  read: (id: string) => T | null,
-  bytesOf: (value: T) => number,
   mostBytes: number,
+  bytesOf: (value: T) => number,
+  packed: (value: T) => T = (value) => value,
 ): RecentRuns<T> {
-  /** The one that was asked for last is last. */
-  const kept = new Map<string, T>();
-  let bytes = 0;
+  // Two generations: putting each that is asked for last in one order would make garbage of every question.
+  let young = new Map<string, T>();
+  let youngBytes = 0;
+  let old = new Map<string, T>();
   /** Ids that were asked for once lately. */
-  const asked = new Set<string>();
+  let asked = new Set<string>();
+  let askedBefore = new Set<string>();
 
   function isAskedAgain(id: string): boolean {
-    if (asked.delete(id)) return true;
+    if (asked.has(id) || askedBefore.has(id)) return true;
     asked.add(id);
-    const [oldest] = asked;
-    if (asked.size > mostAsked && oldest !== undefined) asked.delete(oldest);
+    if (asked.size > mostAsked) [asked, askedBefore] = [new Set(), asked];
     return false;
   }
 
-  function forget(id: string): void {
-    const value = kept.get(id);
-    if (value === undefined) return;
-    kept.delete(id);
-    bytes -= bytesOf(value);
+  function keep(id: string, value: T): void {
+    const bytes = bytesOf(value);
+    if (youngBytes + bytes > mostBytes / 2) [young, youngBytes, old] = [new Map(), 0, young];
+    young.set(id, value);
+    youngBytes += bytes;
   }
 
   return {
-    get(id) {
-      const known = kept.get(id);
-      if (known !== undefined) {
-        kept.delete(id);
-        kept.set(id, known);
-        return known;
+    get(id, read) {
+      const known = young.get(id);
+      if (known !== undefined) return known;
+      const older = old.get(id);
+      if (older !== undefined) {
+        old.delete(id);
+        keep(id, older);
+        return older;
       }
       const value = read(id);
       // Whoever goes through all runs asks for each once; keeping those would cost more than it saves.
-      if (value === null || bytesOf(value) > mostBytes / 10 || !isAskedAgain(id)) return value;
-      kept.set(id, value);
-      bytes += bytesOf(value);
-      for (const oldest of kept.keys()) {
-        if (bytes <= mostBytes) break;
-        forget(oldest);
-      }
+      if (value !== null && bytesOf(value) < mostBytes / 10 && isAskedAgain(id)) keep(id, packed(value));
       return value;
     },
-    forget,
+    forget(id) {
+      const value = young.get(id);
+      if (value !== undefined) youngBytes -= bytesOf(value);
+      young.delete(id);
+      old.delete(id);
+    },
   };
 }
 
-const mostAsked = 2_000;
+const mostAsked = 1_000;

@@ -47,7 +47,7 @@ export function createRunReader(
     "SELECT item.ord AS ord, item.run AS run FROM run JOIN item ON item.ord = run.ord WHERE id = ?",
   );
   const answering = database.prepare(`
-    SELECT item.ord AS ord, wire, secret, tail, sum, CAST(run AS BLOB) AS run
+    SELECT item.ord AS ord, wire, secret, tail, sum, run
     FROM run JOIN item ON item.ord = run.ord WHERE id = ?`);
   const byOrder = database.prepare("SELECT run FROM item WHERE ord = ?");
   const whole = database.prepare("SELECT run, rest FROM item WHERE ord = ?");

@@ -35,8 +35,8 @@ export interface RunStore {
   read(id: string): Promise<RunDocument | null>;
   /** null if there is no such run, or it can't be read. Of one asked for often, the same object till it changes. */
   get(id: string): Run | null;
-  /** What answers for the run, with the rest as with `get`. */
-  answer(id: string): RunAnswer | null;
+  /** `RunItem` of the run as JSON, with the link that `linkOf` makes; null as with `get`. */
+  answer(id: string, linkOf: (run: RunAnswer) => string): Answer | null;
   /** One page of the runs that match. */
   list(filter: ListFilter): Promise<Result<Page>>;
   /** The runs that are queued or worked on, in the order of the queue. */
@@ -67,8 +67,8 @@ export function createRunStore(
   const writer = createRunWriter(() => startWriterThread(path), log);
   const broken = new Set<string>();
   let opened: Opened | null = null;
-  const recent = createRecentRuns((id) => open().reader.get(id), bytesOfRun, mostRecentBytes);
-  const answers = createRecentRuns((id) => open().reader.answer(id), bytesOfAnswer, mostRecentBytes);
+  const recent = createRecentRuns(mostRecentBytes, bytesOfRun);
+  const answers = createRecentRuns<Answer>(mostRecentBytes, bytesOfAnswer, (answer) => Buffer.from(answer));
 
   function open(): Opened {
     if (opened === null) throw new Error("the runs are not open");
@@ -132,8 +132,14 @@ export function createRunStore(
       });
     },
     read: async (id) => (broken.has(id) ? null : open().reader.document(id)),
-    get: (id) => (broken.has(id) ? null : recent.get(id)),
-    answer: (id) => (broken.has(id) ? null : answers.get(id)),
+    get: (id) => (broken.has(id) ? null : recent.get(id, open().reader.get)),
+    answer(id, linkOf) {
+      if (broken.has(id)) return null;
+      return answers.get(id, (each) => {
+        const found = open().reader.answer(each);
+        return found === null ? null : found.withLink(linkOf(found));
+      });
+    },
     list: (filter) => open().list(filter),
     unfinished: () => open().reader.inStates(unfinishedStates),
     unfinishedCount() {
@@ -155,6 +161,9 @@ export function createRunStore(
   };
 }
 
+/** In UTF-8 where it was asked for often. */
+type Answer = string | Uint8Array<ArrayBuffer>;
+
 interface Opened {
   readonly database: DatabaseSync;
   readonly reader: RunReader;
@@ -167,7 +176,6 @@ const mostRecentBytes = 6_000_000;
 
 /** A letter takes up to two bytes, and what else belongs to a run is about as long as a short prompt. */
 const bytesOfRun = (run: Run): number => 2 * run.prompt.length + 2_000;
-/** As it was read, and as it is sent. */
-const bytesOfAnswer = ({ bytes }: RunAnswer): number => 2 * bytes + 2_000;
+const bytesOfAnswer = (answer: Answer): number => answer.length + 500;
 
 const unfinishedStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const;

@@ -13,7 +13,7 @@ export interface WireRow {
   readonly wire: string;
   /** What the session link's key is made from. */
   readonly secret: string;
-  /** How the answer ends: with so many bytes, the last ones of `run`. */
+  /** How the answer ends: with so many characters, the last ones of `run`. */
   readonly tail: number;
   /** Of `run`, `wire` and `secret`: a row that does not agree with it is not answered from. */
   readonly sum: number;
@@ -23,10 +23,8 @@ export interface WireRow {
 export interface RunAnswer {
   readonly id: string;
   readonly sessionKey: string;
-  /** Of all of it. */
-  readonly bytes: number;
   /** `RunItem` as JSON. */
-  withLink(sessionLink: string): Uint8Array<ArrayBuffer>;
+  withLink(sessionLink: string): string;
 }
 
 /** Whoever changes `runItemOf` raises it: then what was written before is not sent any more. */
@@ -42,12 +40,12 @@ export function wireRowOf(whole: Run): WireRow {
     run,
     wire,
     secret: whole.sessionKey,
-    tail: Buffer.byteLength(tail),
+    tail: tail.length,
     sum: sumOf(run, wire, whole.sessionKey),
   };
 }
 
-const sumOf = (run: string | Uint8Array, wire: string, secret: string): number =>
+const sumOf = (run: string, wire: string, secret: string): number =>
   crc32(secret, crc32(wire, crc32(run, wireVersion)));
 
 /** What answers for the run with the row; null if the row was written by another version, or is damaged. */
@@ -55,15 +53,12 @@ export function answerOf(
   id: string,
   row: { readonly [Column in keyof WireRow]?: unknown },
 ): RunAnswer | null {
-  const { wire, secret, tail, sum } = row;
-  const run = typeof row.run === "string" ? Buffer.from(row.run) : row.run;
-  if (!(run instanceof Uint8Array) || typeof wire !== "string" || typeof secret !== "string") return null;
+  const { run, wire, secret, tail, sum } = row;
+  if (typeof run !== "string" || typeof wire !== "string" || typeof secret !== "string") return null;
   if (typeof tail !== "number" || sum !== sumOf(run, wire, secret)) return null;
   return {
     id,
     sessionKey: secret,
-    bytes: wire.length + tail,
-    withLink: (sessionLink) =>
-      Buffer.concat([Buffer.from(`${wire}${JSON.stringify(sessionLink)},`), run.subarray(run.length - tail)]),
+    withLink: (sessionLink) => `${wire}${JSON.stringify(sessionLink)},${run.slice(-tail)}`,
   };
 }
