@@ -28,19 +28,20 @@ export interface RunAnswer {
 }
 
 /** Whoever changes `runItemOf` raises it: then what was written before is not sent any more. */
-export const wireVersion = 1;
+const wireVersion = 1;
 
 export function wireRowOf(whole: Run): WireRow {
   const { state, title, metadata, prompt, ...others } = whole;
   const { state: _, title: __, metadata: ___, prompt: ____, session_link, ...item } = runItemOf(whole, "");
-  const tail = JSON.stringify({ state, title, metadata, prompt }).slice(1);
-  const run = `${JSON.stringify(others).slice(0, -1)},${tail}`;
+  // Written once, whole: taking long texts apart and together again costs more than writing the short part twice.
+  const run = JSON.stringify({ ...others, state, title, metadata, prompt });
+  const tail = run.length - JSON.stringify(others).length;
   const wire = `${JSON.stringify(item).slice(0, -1)},"session_link":`;
   return {
     run,
     wire,
     secret: whole.sessionKey,
-    tail: tail.length,
+    tail,
     sum: sumOf(run, wire, whole.sessionKey),
   };
 }
