@@ -46,6 +46,8 @@ test("while its environment is prepared a run is PENDING, and can't be cancelled
   });
   await api.followUp(id, "and second");
   expect(await api.said(id)).toEqual(["user: first", "user: and second"]);
+  // It may not even have begun to make the folders.
+  await mkdir(join(folder, "work"), { recursive: true });
   await writeFile(join(folder, "work", "go"), "");
   await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)).toBe("assistant: first\n\nand second");
