@@ -6,11 +6,8 @@ import type { Adapter } from "lowdb";
 /** Ending of files that a crash may leave behind half-written. */
 const unfinishedEnding = ".tmp";
 
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && "code" in error && error.code === code;
-
-export const isMissing = (error: unknown): boolean => isCode(error, "ENOENT");
-export const isAlreadyThere = (error: unknown): boolean => isCode(error, "EEXIST");
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /**
  * Replaces the file whole and resolves when that is durable: temporary file, fsync, rename, fsync of the

@@ -135,7 +135,7 @@ function refusalsOf({ open, body, refusals }: Endpoint): Record<string, OpenApiR
     add("invalid_request", 413);
     add("invalid_request", 415);
   }
-  add("resource_unavailable", 500);
+  add("resource_unavailable");
   add("internal_error", 500);
   const schema = jsonSchemaOf(problemAnswer, named, "input");
   return Object.fromEntries(

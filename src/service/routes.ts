@@ -36,7 +36,9 @@ export function createRoutes(options: RouteOptions): Hono {
   /** Why the request is not looked at; null if it is. */
   function turnedAway(c: Context, open: boolean): Outcome | null {
     const why = unavailable();
-    if (why !== null) return refusal({ code: "resource_unavailable", detail: why, status: 500 });
+    // Of the two statuses that this code may have, the one that says that nothing was taken in.
+    const notTaken = { status: 429, headers: { "retry-after": "1" } };
+    if (why !== null) return refusal({ code: "resource_unavailable", detail: why, ...notTaken });
     return open || isAuthorized(c.req.header("authorization")) ? null : refusal(withoutKey);
   }
 

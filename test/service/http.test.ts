@@ -218,7 +218,9 @@ test("once stopped, and before it is started, the service answers that it is una
   const { service, stop } = await serving();
   await stop();
   const answer = await service.fetch(new Request("http://127.0.0.1/api/v1/agent/runs"));
-  expect(answer.status).toBe(500);
+  // A 500 would leave the sender of a create wondering whether there is a run.
+  expect(answer.status).toBe(429);
+  expect(answer.headers.get("retry-after")).toBe("1");
   expect(problem.parse(await answer.json())).toMatchObject({
     type: expect.stringMatching(/\/resource_unavailable$/),
     retryable: true,
