@@ -254,6 +254,6 @@ test("the official client takes being unavailable for something to try again", a
   const { service, client } = await served();
   await service.stop();
   const error = await refusal(client.agent.runs.list());
-  expect(error).toBeInstanceOf(OzAPI.InternalServerError);
+  expect(error).toBeInstanceOf(OzAPI.RateLimitError);
   expect(error).toMatchObject({ error: { retryable: true } });
 });
