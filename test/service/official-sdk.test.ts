@@ -118,7 +118,9 @@ test("the official client lists by each of its filters, and from page to page wh
 });
 
 test("the official client cancels a run, and its generic calls follow up and read the conversation", async () => {
-  const { client } = await served({ command: "cat; [ -e again ] || { touch again; sleep 60; }" });
+  const { client } = await served({
+    command: "cat > given; cat given; grep -q Second given || sleep 60",
+  });
   const { run_id } = await client.agent.run({ prompt: "First" });
   await eventually(async () => {
     const { state } = await client.agent.runs.retrieve(run_id);

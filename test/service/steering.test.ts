@@ -50,7 +50,11 @@ test("a follow-up to a running run is its next turn, and the run goes on until n
   const answer = (await api.said(id)).at(-1) ?? "";
   expect(answer.match(/<user>\s+first\s+<\/user>\s+<assistant>\s+first\s+<\/assistant>/)).not.toBeNull();
   expect(answer.endsWith("second\n\nthird")).toBe(true);
-  const ends = lines.filter(({ message }) => message === "a turn ended").map(({ fields }) => fields.state);
+  // The line comes after what the answers already say.
+  const ends = await eventually(() => {
+    const ended = lines.filter(({ message }) => message === "a turn ended");
+    return ended.length < 2 ? null : ended.map(({ fields }) => fields.state);
+  }, "two lines about ended turns");
   expect(ends).toEqual(["INPROGRESS", "SUCCEEDED"]);
 });
 
