@@ -9,11 +9,16 @@ import { withoutGitPlace } from "./git.ts";
  */
 const withheld = /^(SLACK_.*|GITHUB_.*|AGENT_API_KEY|DATABASE_URL)$/i;
 
+/** By it a turn's processes are told from those of the set-up (stray-processes.ts), also inside another run. */
+const foreign = "AGENT_TURN";
+
 /** What every process of the service's runs inherits: what the service was given, without secrets. */
 export const inherited = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> =>
-  texts(Object.entries(withoutGitPlace(environment)).filter(([name]) => !withheld.test(name)));
+  texts(
+    Object.entries(withoutGitPlace(environment)).filter(([name]) => name !== foreign && !withheld.test(name)),
+  );
 
 /** The command's environment: the inherited one, the declared variables, and the facts of the turn. */
 export function agentEnvironment(
@@ -22,6 +27,7 @@ export function agentEnvironment(
 ): Record<string, string> {
   const own: Record<string, string | null> = {
     AGENT_RUN_ID: turn.runId,
+    AGENT_TURN: String(turn.number),
     AGENT_MODEL: turn.model,
     AGENT_SKILL: turn.skill,
     AGENT_ENVIRONMENT_ID: turn.environmentId,

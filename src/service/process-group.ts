@@ -1,16 +1,24 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endStrays } from "./stray-processes.ts";
 
 const lookAgainMs = 50;
 const afterKillMs = 2_000;
+
+/** Ends what a run's command started: the group that `leader` leads, and what has left it. */
+export async function endProcesses(runId: string, leader: number, graceMs: number): Promise<void> {
+  await Promise.all([endGroup(leader, graceMs), endStrays(runId, leader, graceMs)]);
+  // The last of the group may have started one more.
+  await endStrays(runId, leader, graceMs);
+}
 
 /**
  * Ends every process of the group that `leader` leads: SIGTERM, and SIGKILL for what is left after `graceMs`.
  * Resolves when the group is gone, or can't be ended. Windows has no groups: there the process and its
  * descendants are ended at once.
  */
-export async function endGroup(leader: number, graceMs: number): Promise<void> {
+async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (process.platform === "win32") return endTree(leader);
   if (!signal(leader, "SIGTERM")) return;
   if (await gone(leader, graceMs)) return;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { endGroup } from "./process-group.ts";
+import { endProcesses } from "./process-group.ts";
 import type { StartedProcesses } from "./started-processes.ts";
 
 /** A line for the shell, or a program with arguments that no shell reads. */
@@ -66,7 +66,7 @@ export function createRunProcess(started: StartedProcesses, graceMs: number): Ru
 
     const ending: Promise<void>[] = [];
     const abort = (): void => {
-      ending.push(endGroup(pid, graceMs));
+      ending.push(endProcesses(wish.runId, pid, graceMs));
     };
     signal.addEventListener("abort", abort, { once: true });
     try {
@@ -78,8 +78,8 @@ export function createRunProcess(started: StartedProcesses, graceMs: number): Ru
       return end;
     } finally {
       signal.removeEventListener("abort", abort);
-      // What the command left running in its group ends with it.
-      await Promise.all(ending.length > 0 ? ending : [endGroup(pid, graceMs)]);
+      // What the command left running ends with it.
+      await Promise.all(ending.length > 0 ? ending : [endProcesses(wish.runId, pid, graceMs)]);
       for (const stream of child.stdio) stream?.destroy();
       await started.remove(wish.runId);
     }

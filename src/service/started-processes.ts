@@ -4,17 +4,20 @@ import { Low } from "lowdb";
 import { z } from "zod";
 import { durableFile } from "./durable-file.ts";
 import type { ServiceLog } from "./log.ts";
-import { endGroup } from "./process-group.ts";
+import { endProcesses } from "./process-group.ts";
 import { startOf } from "./process-identity.ts";
+import { endStrays } from "./stray-processes.ts";
 
 const started = z.object({ pid: z.number().int().positive(), start: z.string().min(1) });
+
+const noGroup = -1;
 
 /** Which process groups the service started, on disk, so that a killed service's are ended at next start. */
 export interface StartedProcesses {
   /** Resolves when it is durable that `pid` leads the run's group. */
   add(runId: string, pid: number): Promise<void>;
   remove(runId: string): Promise<void>;
-  /** Ends the groups that are written down and are surely still the same, and forgets the others. */
+  /** Ends the groups that are written down and are surely still the same, and what left them; forgets them all. */
   endLeftovers(): Promise<void>;
 }
 
@@ -30,10 +33,11 @@ export function createStartedProcesses(folder: string, graceMs: number, log: Ser
         log.warn("a record of a started process can't be read", { file: name, error });
       }
       const { data } = db;
+      const runId = name.slice(0, -".json".length);
       if (data !== null && (await startOf(data.pid)) === data.start) {
         log.warn("ending what an earlier service left running", { pid: data.pid, file: name });
-        await endGroup(data.pid, graceMs);
-      }
+        await endProcesses(runId, data.pid, graceMs);
+      } else await endStrays(runId, noGroup, graceMs);
     }
     await rm(path(name), { force: true });
   }
