@@ -55,7 +55,7 @@ const ends = ["SUCCEEDED", "SUCCEEDED", "SUCCEEDED", "FAILED", "ERROR", "CANCELL
 /** A run that was given its prompt and has ended with an answer. */
 function endedRun(index: number): RunDocument {
   const now = firstDay + index * betweenMs;
-  const birth = { id: idOf(index), order: index + 1, now, sessionKey: "k".repeat(32), earlier: [] };
+  const birth = { id: idOf(index), order: index + 1, now, sessionKey: `v2.${"k".repeat(32)}`, earlier: [] };
   const { waiting, run, ...rest } = newRun(requestOf(index), birth);
   return {
     ...rest,
