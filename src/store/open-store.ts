@@ -76,10 +76,18 @@ export async function openStore(options: OpenStoreOptions): Promise<LocalStore> 
   }
 }
 
-/** Nobody waits for it: temporary files of an earlier process have names of their own, and are never read. */
+/** As `Scratch` names its files: `<uuid>-<folder>-<count>`. */
+const leftover = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-[a-z]+-\d+$/;
+
+/**
+ * Nobody waits for it: temporary files of an earlier process have names of their own, and are never read. What
+ * else is there is somebody else's: people do choose a folder that has a `tmp` already.
+ */
 async function removeLeftovers(tmp: string, log: Log): Promise<void> {
   try {
-    for (const name of readdirSync(tmp)) await rm(join(tmp, name), { force: true });
+    for (const name of readdirSync(tmp)) {
+      if (leftover.test(name)) await rm(join(tmp, name), { force: true });
+    }
   } catch (cause) {
     log.warn("temporary files of an earlier process could not be removed", { folder: tmp, err: cause });
   }

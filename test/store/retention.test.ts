@@ -1,4 +1,5 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LocalStore } from "../../src/store/local-store.ts";
@@ -77,10 +78,12 @@ test("what can't be read, and what isn't the store's, holds no sweep up", async 
   expect(await readdir(join(folder, "broken"))).toHaveLength(1);
 });
 
-test("temporary files of a killed process go at the next start", async () => {
+test("temporary files of a killed process go at the next start, and what others keep there stays", async () => {
   const folder = await newFolder();
+  const tmp = join(folder, "tmp");
+  await mkdir(join(tmp, "zoo"), { recursive: true });
+  await writeFile(join(tmp, "thesis.txt"), "mine");
+  await writeFile(join(tmp, `${randomUUID()}-threads-12`), "half a thr");
   await (await open(folder)).close();
-  await writeFile(join(folder, "tmp", "left-over"), "half a thr");
-  await (await open(folder)).close();
-  expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  expect((await readdir(tmp)).sort()).toEqual(["thesis.txt", "zoo"]);
 });
