@@ -10,6 +10,11 @@ const whole = (least: number, most: number, what: string) => {
     .refine((value) => value >= least && value <= most, message);
 };
 
+/** What a path can be put after. */
+const isPlain = (url: string): boolean =>
+  !/[?#]/.test(url) && new URL(url).username === "" && new URL(url).password === "";
+const plainAddress = "must be a plain address, without credentials, ? and #";
+
 /** Credentials travel to these addresses, so they must be encrypted wherever they leave the machine. */
 const apiAddress = z
   .url({ protocol: /^https?$/, error: "must be a URL that begins with https://", abort: true })
@@ -17,10 +22,7 @@ const apiAddress = z
     error: "must begin with https://, since the credentials go there; http:// is for this machine only",
     abort: true,
   })
-  .refine(
-    (url) => !/[?#]/.test(url) && new URL(url).username === "",
-    "must be a plain address, without credentials, ? and #",
-  )
+  .refine(isPlain, plainAddress)
   .transform((url) => url.replace(/\/+$/, ""));
 
 /** A token that begins with `prefix`; one that belongs into another variable is recognised. */
@@ -46,7 +48,9 @@ const environment = z.object({
     .url({
       protocol: /^https?$/,
       error: "must be the URL under which the world reaches the bot, such as https://agents.example.com",
+      abort: true,
     })
+    .refine(isPlain, plainAddress)
     .transform((url) => url.replace(/\/+$/, ""))
     .optional(),
   DATA_DIR: z.string().default("./data"),
@@ -103,7 +107,12 @@ const environment = z.object({
     )
     .optional(),
   GITHUB_PRIVATE_KEY: z.string().optional(),
-  GITHUB_API_URL: apiAddress.optional(),
+  GITHUB_API_URL: apiAddress
+    .refine(
+      (url) => !/^(www\.)?github\.com$/.test(new URL(url).hostname),
+      "leads to GitHub's pages and not to its API: unset it, since github.com is the default",
+    )
+    .optional(),
   POLL_INTERVAL: z
     .string()
     .regex(/^\d{1,4}(\.\d+)?$/, "must be a number of seconds, 0.1 to 3600")

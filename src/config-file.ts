@@ -1,7 +1,8 @@
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import { emptied, keys, text, texts } from "./config-keys.ts";
 import { type ServiceOffer, serviceSection } from "./config-service.ts";
+import { stateLabels } from "./core/effect.ts";
 import type { DispatchDefaults, Rules } from "./core/policy.ts";
 
 /** What the config file decides of the rules; the rest of them comes from the environment. */
@@ -37,23 +38,29 @@ const slackPerson = text.regex(
 );
 const login = text.regex(/^[\w-]+(\[bot\])?$/, "write the GitHub login, without @");
 
+/** The bot puts those of its own on by itself, and nobody's label is told from its own. */
+const startLabel = text.refine(
+  (name) => !stateLabels.some((own) => own === name.toLowerCase()),
+  `the bot tells a run's state with ${stateLabels.join(", ")}: choose another label`,
+);
+
 const file = keys({
   defaults: emptied(defaults),
   channels: emptied(z.record(channel, emptied(defaults), "must be a mapping")),
   repositories: emptied(z.record(repository, emptied(defaults), "must be a mapping")),
-  labels: z.record(text, emptied(defaults), "must be a mapping").nullish(),
+  labels: z.record(startLabel, emptied(defaults), "must be a mapping").nullish(),
   mcp_servers: emptied(
     z.record(text, z.record(z.string(), z.unknown(), "must be a mapping"), "must be a mapping"),
   ),
   permissions: emptied(
     keys({
       slack: keys({
-        people: z.array(slackPerson).exactOptional(),
-        channels: z.array(channel).exactOptional(),
+        people: z.array(slackPerson, "must be a list").exactOptional(),
+        channels: z.array(channel, "must be a list").exactOptional(),
       }).nullish(),
       github: keys({
-        people: z.array(login).exactOptional(),
-        repositories: z.array(repository).exactOptional(),
+        people: z.array(login, "must be a list").exactOptional(),
+        repositories: z.array(repository, "must be a list").exactOptional(),
       }).nullish(),
     }),
   ),
@@ -87,13 +94,30 @@ export function readConfigFile(
     });
     return { ok: false, problems };
   }
-  const parsed = file.safeParse(document.toJS() ?? {});
+  const value = plainValue(document);
+  if (value === null) {
+    return {
+      ok: false,
+      problems: [`${called} has an alias (*name) without its anchor, or too many of them.`],
+    };
+  }
+  const parsed = file.safeParse(value.value ?? {});
   if (!parsed.success)
     return { ok: false, problems: parsed.error.issues.flatMap((issue) => told(called, issue)) };
   const rules = toRules(parsed.data);
   const problems = unknownServers(called, rules);
   if (problems.length > 0) return { ok: false, problems };
   return { ok: true, rules, service: parsed.data.service, hasService: document.has("service") };
+}
+
+/** null: aliases lead nowhere, or would make far more of the file than it is, for which `yaml` throws. */
+function plainValue(document: Document): { readonly value: unknown } | null {
+  try {
+    return { value: document.toJS() };
+  } catch (error) {
+    if (error instanceof ReferenceError) return null;
+    throw error;
+  }
 }
 
 function told(called: string, issue: z.core.$ZodIssue): string[] {

@@ -1,4 +1,4 @@
-import { readEmbedded, readFileConfig, telling } from "./config.ts";
+import { missingSkills, readEmbedded, readFileConfig, telling } from "./config.ts";
 import { type Environment, type Given, type Name, readEnvironment } from "./config-environment.ts";
 import type { ReadFile } from "./config-github.ts";
 import { type ServiceOffer, secretsOfOffer } from "./config-service.ts";
@@ -46,7 +46,7 @@ export function readStandaloneConfig(env: Given, readFile: ReadFile): Standalone
   const given = Object.fromEntries(read.map((name) => [name, env[name]]));
   const { values, problems } = readEnvironment(given);
   const file = readFileConfig(values.CONFIG_FILE, readFile);
-  if (!file.ok) problems.push(...file.problems);
+  problems.push(...(file.ok ? missingSkills(file, readFile) : file.problems));
   if (problems.length > 0 || !file.ok) return { ok: false, problems };
   return {
     ok: true,

@@ -56,7 +56,7 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
   const slack = readSlack(values, isSet, problems);
   const github = readGitHub(values, isSet, ambient, readFile, problems);
   const file = readFileConfig(values.CONFIG_FILE, readFile);
-  const api = readApi(values, isSet, file, problems, warnings);
+  const api = readApi(values, isSet, file, readFile, problems, warnings);
   if (!file.ok) problems.push(...file.problems);
   const sandboxed = slack === null && github === null && problems.length === 0;
   if (sandboxed && values.PUBLIC_URL !== undefined && !isLoopback(new URL(values.PUBLIC_URL).hostname)) {
@@ -66,7 +66,7 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
   }
   if (sandboxed && !isLoopback(values.HOST)) {
     problems.push(
-      "HOST lets the whole network in, but the sandbox has no login: set up Slack or GitHub, or set HOST to 127.0.0.1.",
+      "HOST must be this machine's own 127.0.0.1 while the sandbox is on, since that has no login: set it so, or set up Slack or GitHub.",
     );
   }
   if (problems.length > 0 || api === null || !file.ok) return { ok: false, problems, warnings };
@@ -89,6 +89,7 @@ function readApi(
   values: Environment,
   isSet: (name: Name) => boolean,
   file: FileReading,
+  readFile: ReadFile,
   problems: string[],
   warnings: string[],
 ): ApiConfig | null {
@@ -110,7 +111,7 @@ function readApi(
     return baseUrl === undefined || apiKey === undefined ? null : { kind: "remote", baseUrl, apiKey };
   }
   if (!file.ok) return null;
-  problems.push(...unknownPicks(file));
+  problems.push(...unknownPicks(file), ...missingSkills(file, readFile));
   return { kind: "embedded", ...readEmbedded(values), offer: file.service };
 }
 
@@ -137,6 +138,25 @@ function unknownPicks({ called, rules, service }: { readonly called: string } & 
           `${called}: ${key} names ${name}, which is not under service.${section} (${known.join(", ")}).`,
       ),
   );
+}
+
+/** Declared skills without a text: runs with them would go without it. */
+export function missingSkills(
+  { called, service }: { readonly called: string } & FileConfig,
+  readFile: ReadFile,
+): string[] {
+  const isThere = (path: string): boolean => {
+    try {
+      return readFile(path) !== null;
+    } catch {
+      return false;
+    }
+  };
+  return service.catalog.skills
+    .filter(({ file }) => !isThere(file))
+    .map(
+      ({ spec, file }) => `${called}: service.skills.${spec}.file names ${file}, where no file can be read.`,
+    );
 }
 
 /** How agents run on this machine. */

@@ -13,6 +13,7 @@ import { greeting } from "./greeting.ts";
 import { createLog } from "./log.ts";
 import { removeOldThreads } from "./old-threads.ts";
 import type { Accept, Clock, Log } from "./ports.ts";
+import { prepareFolder, whyNot } from "./process-folders.ts";
 import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "./process-life.ts";
 import { createSlackReceiver } from "./slack/receive.ts";
 import { createSlackPlatform } from "./slack/send.ts";
@@ -209,6 +210,10 @@ async function main(): Promise<void> {
   const secrets = secretsOf(config);
   const log = createLog({ level: config.logLevel, secrets, to: pino.destination({ fd: 2, sync: true }) });
   for (const warning of warnings) log.warn(warning);
+  const unfit =
+    prepareFolder("DATA_DIR", config.dataDir) ??
+    (config.api.kind === "embedded" ? prepareFolder("AGENT_WORK_DIR", config.api.workDir) : null);
+  if (unfit !== null) return refuse([unfit]);
 
   const starting = startBot(config, secrets, log);
   stopWhenTold("The bot", starting, log);
@@ -218,7 +223,7 @@ async function main(): Promise<void> {
     log.info("The bot has started", { url, pid: process.pid });
   } catch (error) {
     log.debug("The bot could not start", { error });
-    refuse([error instanceof Error ? error.message : "The bot could not start."]);
+    refuse([whyNot("The bot", error)]);
   }
 }
 

@@ -17,13 +17,18 @@ export function readText(path: string): string | null {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
-/** The key in the file at `path`, which is made, for its owner alone, if it isn't there. */
+/** The key in the file at `path`, which is made, for its owner alone, if it isn't there. Throws a sentence. */
 export function keptKey(path: string): string {
-  const kept = readText(path)?.trim();
-  if (kept) return kept;
-  const key = randomBytes(32).toString("base64url");
-  writeFileSync(path, `${key}\n`, { mode: 0o600 });
-  return key;
+  try {
+    const kept = readText(path)?.trim();
+    if (kept) return kept;
+    const key = randomBytes(32).toString("base64url");
+    writeFileSync(path, `${key}\n`, { mode: 0o600 });
+    return key;
+  } catch (cause) {
+    const sentence = `The service's key can't be kept in ${path}: check that it is a file, who may read and write it, and that the disk has space.`;
+    throw new Error(sentence, { cause });
+  }
 }
 
 /** Adds what `.env` has to the environment; ends the process if it can't be read. */

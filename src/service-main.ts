@@ -1,11 +1,11 @@
 /** The composition root of the embedded service by itself: the API without the bot. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { readStandaloneConfig, type StandaloneConfig, standaloneSecrets } from "./config-standalone.ts";
 import { createLog } from "./log.ts";
 import type { Log } from "./ports.ts";
+import { prepareFolder, whyNot } from "./process-folders.ts";
 import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "./process-life.ts";
 import { basePath, createService, type Service } from "./service/service.ts";
 import { createWeb } from "./web/server.ts";
@@ -103,6 +103,8 @@ async function main(): Promise<void> {
   const { config } = reading;
   const secrets = standaloneSecrets(config);
   const log = createLog({ level: config.logLevel, secrets, to: pino.destination({ fd: 2, sync: true }) });
+  const unfit = prepareFolder("DATA_DIR", config.dataDir) ?? prepareFolder("AGENT_WORK_DIR", config.workDir);
+  if (unfit !== null) return refuse([unfit]);
 
   const starting = startWithKey(config, secrets, log);
   stopWhenTold("The service", starting, log);
@@ -112,14 +114,13 @@ async function main(): Promise<void> {
     log.info("The service has started", { url, pid: process.pid });
   } catch (error) {
     log.debug("The service could not start", { error });
-    refuse([error instanceof Error ? error.message : "The service could not start."]);
+    refuse([whyNot("The service", error)]);
   }
 }
 
 async function startWithKey(config: StandaloneConfig, secrets: string[], log: Log): Promise<Started> {
   let key = config.apiKey;
   if (key === null) {
-    mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
     key = keptKey(keyFile(config.dataDir));
     secrets.push(key);
   }

@@ -30,7 +30,10 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   } catch (cause) {
     database.close();
     if (!isBusy(cause)) throw cause;
-    throw new FolderInUse(`${folder} is in use by process ${pidIn(holder)} (${path})`, { cause });
+    throw new FolderInUse(
+      `The folder ${folder} is in use by process ${pidIn(holder)}. Stop that process, or set DATA_DIR to another folder.`,
+      { cause },
+    );
   }
   return async () => database.close();
 }

@@ -21,6 +21,7 @@ export class RefTaken extends StoreError {
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
   EDQUOT: "the disk quota is used up",
+  EEXIST: "a file is where a folder should be",
   EIO: "the disk reports an error",
   EISDIR: "a folder is where a file should be",
   EMFILE: "too many files are open",
@@ -37,11 +38,17 @@ export function codeOf(cause: unknown): string | undefined {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 }
 
+/** What the error says, in words that go on after a colon. */
+export function reasonOf(cause: unknown): string {
+  const code = codeOf(cause);
+  if (code === undefined) return "the reason is unknown";
+  // SQLite has one code of Node's for everything, and says what it is in words.
+  if (code === "ERR_SQLITE_ERROR" && cause instanceof Error) return cause.message;
+  return reasons[code] ?? `the system answered ${code}`;
+}
+
 /** `doing` completes "The store could not …". An error that is a sentence already is handed back as it is. */
 export function storeError(doing: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
-  const code = codeOf(cause);
-  const reason =
-    code === undefined ? "the reason is unknown" : (reasons[code] ?? `the system answered ${code}`);
-  return new StoreError(`The store could not ${doing}: ${reason}.`, { cause });
+  return new StoreError(`The store could not ${doing}: ${reasonOf(cause)}.`, { cause });
 }

@@ -53,6 +53,32 @@ limits: { retry_for_hours: 1 }
   });
 });
 
+test.each(["agent:done", "Agent:Queued"])("%s, with which the bot tells a state, starts no runs", (label) => {
+  expect(problems(`labels: { "${label}": }`)).toEqual([
+    `agent-runs-bot.yaml: labels.${label} is not a name to use there; the bot tells a run's state with agent:queued, agent:running, agent:blocked, agent:done, agent:failed: choose another label.`,
+  ]);
+});
+
+test("an alias without its anchor, or a file that its aliases would blow up, is told and not thrown", () => {
+  const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+  for (const [one, next] of ["ab", "bc", "cd", "de"])
+    bomb.push(`${next}: &${next} [${`*${one},`.repeat(9)}]`);
+  for (const yaml of ["defaults: *mine", bomb.join("\n")]) {
+    expect(problems(yaml)).toEqual([
+      "agent-runs-bot.yaml has an alias (*name) without its anchor, or too many of them.",
+    ]);
+  }
+});
+
+test.each(["slack: { people: U0123ABC }", "slack: { channels: }", "github: { people: octocat }"])(
+  "permissions for %s are refused, since no list was given",
+  (given) => {
+    expect(problems(`permissions: { ${given} }`)).toEqual([
+      expect.stringMatching(/^agent-runs-bot\.yaml: permissions\.\w+\.\w+ must be a list\.$/),
+    ]);
+  },
+);
+
 test.each(["", "# only a comment\n", "defaults:\nchannels:\nlabels:\npermissions:\n  slack:\nlimits:\n"])(
   "a file without values, %j, is the same as none",
   (yaml) => {

@@ -4,7 +4,10 @@ import { expect, test } from "vitest";
 import { readConfig, secretsOf } from "../../src/config.ts";
 import { readStandaloneConfig, standaloneSecrets } from "../../src/config-standalone.ts";
 
-const readFile = (yaml: string) => (path: string) => (path === "agent-runs-bot.yaml" ? yaml : null);
+const readFile = (yaml: string) => (path: string) => {
+  if (path === resolve("skills/review/SKILL.md")) return "Review the change.";
+  return path === "agent-runs-bot.yaml" ? yaml : null;
+};
 
 function embedded(yaml: string) {
   const reading = readConfig({}, readFile(yaml));
@@ -274,6 +277,15 @@ test("every fault of the service's settings is told at once", () => {
       "agent-runs-bot.yaml: service.models must be a mapping.",
     ],
   });
+});
+
+test("a declared skill without its file keeps the bot and the service from starting", () => {
+  const yaml = "service: { skills: { 'octo/app:review': { file: skills/revue.md } } }";
+  const told = [
+    `agent-runs-bot.yaml: service.skills.octo/app:review.file names ${resolve("skills/revue.md")}, where no file can be read.`,
+  ];
+  expect(readConfig({}, readFile(yaml))).toMatchObject({ ok: false, problems: told });
+  expect(readStandaloneConfig({}, readFile(yaml))).toEqual({ ok: false, problems: told });
 });
 
 test("every example of the file in the documentation is a valid one", () => {

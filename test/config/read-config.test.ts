@@ -142,9 +142,30 @@ describe("numbers and addresses", () => {
     ]);
   });
 
+  test.each([
+    ["PUBLIC_URL", "https://agents.example.com/?team=a"],
+    ["PUBLIC_URL", "https://user:word@agents.example.com"],
+    ["PUBLIC_URL", "https://agents.example.com/#top"],
+    ["AGENT_API_BASE_URL", "https://:word@api.example.com/api/v1"],
+  ])("%s=%s leaves no room for a path", (name, value) => {
+    expect(
+      problems({ AGENT_API_KEY: "k", AGENT_API_BASE_URL: "https://a.example/api/v1", [name]: value }),
+    ).toEqual([`${name} must be a plain address, without credentials, ? and #.`]);
+  });
+
+  test("GitHub's pages are not its API", () => {
+    const token = { GITHUB_TOKEN: "t", GITHUB_WEBHOOK_SECRET: "s" };
+    expect(problems({ ...token, GITHUB_API_URL: "https://github.com" })).toEqual([
+      "GITHUB_API_URL leads to GitHub's pages and not to its API: unset it, since github.com is the default.",
+    ]);
+    expect(sound({ ...token, GITHUB_API_URL: "https://api.github.com/" }).github?.apiUrl).toBe(
+      "https://api.github.com",
+    );
+  });
+
   test("the sandbox is never shown to the network", () => {
     expect(problems({ HOST: "0.0.0.0" })).toEqual([
-      "HOST lets the whole network in, but the sandbox has no login: set up Slack or GitHub, or set HOST to 127.0.0.1.",
+      "HOST must be this machine's own 127.0.0.1 while the sandbox is on, since that has no login: set it so, or set up Slack or GitHub.",
     ]);
     expect(sound({ ...slack, HOST: "0.0.0.0" }).host).toBe("0.0.0.0");
     expect(problems({ PUBLIC_URL: "https://agents.example.com" })).toEqual([

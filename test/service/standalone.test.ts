@@ -148,7 +148,9 @@ test("a folder that another service serves is refused, and it is told who serves
   await first.url;
   const second = alone(folder);
   expect(await second.ended).toBe(1);
-  expect(second.stderr()).toContain(`is in use by process ${first.child.pid}`);
+  expect(second.stderr()).toContain(
+    `is in use by process ${first.child.pid}. Stop that process, or set DATA_DIR to another folder.\n`,
+  );
 });
 
 test.each([

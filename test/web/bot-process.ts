@@ -30,10 +30,10 @@ export function botProcesses() {
 
   async function run(
     env: Readonly<Record<string, string>>,
-    how: { cwd?: string; nodeArgs?: readonly string[] } = {},
+    how: { cwd?: string; nodeArgs?: readonly string[]; scriptArgs?: readonly string[] } = {},
   ): Promise<BotProcess> {
     const { PATH = "" } = process.env;
-    const child = spawn(process.execPath, [...(how.nodeArgs ?? []), start], {
+    const child = spawn(process.execPath, [...(how.nodeArgs ?? []), start, ...(how.scriptArgs ?? [])], {
       cwd: how.cwd ?? (await folder()),
       env: { PATH, PORT: "0", ...env },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, onTestFinished, test } from "vitest";
+import { prepareFolder, whyNot } from "../../src/process-folders.ts";
+import { botProcesses } from "./bot-process.ts";
+
+const bots = botProcesses();
+afterEach(bots.clean);
+
+function aFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "folders-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "file"), "mine");
+  return join(folder, "file");
+}
+
+test("a folder is made with those it is in, for its owner alone, and is then as good as found", () => {
+  const path = join(aFile(), "../one/two");
+  expect(prepareFolder("DATA_DIR", path)).toBeNull();
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(prepareFolder("DATA_DIR", path)).toBeNull();
+});
+
+test("what can't be a folder is told by its setting's name, and at once", () => {
+  const file = aFile();
+  for (const path of [file, join(file, "below"), "/dev/null/x", "/proc/x"]) {
+    const told = prepareFolder("AGENT_WORK_DIR", path);
+    expect(told).toMatch(
+      /^AGENT_WORK_DIR \(.+\) can't be used: .+\. Set it to a folder that this account may write to\.$/,
+    );
+    expect(told).toContain(path);
+  }
+});
+
+test("an error of the system is told as a sentence, one of ours as it is", () => {
+  const system = Object.assign(new Error("ENOSPC: no space left on device, open 'a'"), {
+    code: "ENOSPC",
+    path: "a",
+  });
+  expect(whyNot("The bot", system)).toMatch(
+    /^The bot could not start: no space is left on the disk \(a\)\. Check .+\.$/,
+  );
+  expect(whyNot("The bot", new Error("PORT 1 is taken."))).toBe("PORT 1 is taken.");
+});
+
+test.each(["DATA_DIR", "AGENT_WORK_DIR"])(
+  "neither the bot nor the service starts where %s is a file",
+  async (name) => {
+    const path = aFile();
+    for (const scriptArgs of [[], ["service"]]) {
+      const { ended, stderr } = await bots.run({ [name]: path }, { scriptArgs });
+      expect(await ended).toBe(1);
+      expect(stderr()).toBe(
+        `${name} (${path}) can't be used: a file is where a folder should be. Set it to a folder that this account may write to.\n`,
+      );
+    }
+  },
+);
