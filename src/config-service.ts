@@ -34,7 +34,16 @@ const model = keys({ name: text.exactOptional(), provider: text.exactOptional() 
 
 /** A list of ids says as much as a map of them without anything else. */
 const models = z.preprocess(
-  (value) => (Array.isArray(value) ? Object.fromEntries(value.map((id) => [String(id), {}])) : value),
+  (value, context) => {
+    if (!Array.isArray(value)) return value;
+    const ids = value.filter((id) => typeof id === "string");
+    const other = value.findIndex((id) => typeof id !== "string");
+    if (other >= 0) {
+      const message = "must be a text, the model's id; for a name and a provider write a mapping of ids";
+      context.addIssue({ code: "custom", message, path: [other] });
+    }
+    return Object.fromEntries(ids.map((id) => [id, {}]));
+  },
   mapOf(text, model),
 );
 

@@ -1,6 +1,6 @@
 /** What a process of ours does at its beginning and at its end. */
 import { randomBytes } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import type { Log } from "./ports.ts";
 
@@ -14,20 +14,37 @@ export function readText(path: string): string | null {
   }
 }
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
+const isMissing = (error: unknown): boolean => hasCode(error, "ENOENT");
 
 /** The key in the file at `path`, which is made, for its owner alone, if it isn't there. Throws a sentence. */
 export function keptKey(path: string): string {
   try {
     const kept = readText(path)?.trim();
-    if (kept) return kept;
-    const key = randomBytes(32).toString("base64url");
-    writeFileSync(path, `${key}\n`, { mode: 0o600 });
-    return key;
+    return kept ? kept : newKey(path);
   } catch (cause) {
     const sentence = `The service's key can't be kept in ${path}: check that it is a file, who may read and write it, and that the disk has space.`;
     throw new Error(sentence, { cause });
+  }
+}
+
+/** Made whole before it has its name: of several processes that start at once, all have the first one's key. */
+function newKey(path: string): string {
+  const key = randomBytes(32).toString("base64url");
+  const whole = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  writeFileSync(whole, `${key}\n`, { mode: 0o600 });
+  try {
+    linkSync(whole, path);
+    return key;
+  } catch (error) {
+    const others = hasCode(error, "EEXIST") ? readText(path)?.trim() : undefined;
+    if (others) return others;
+    // The file is empty, or the file system has no links.
+    renameSync(whole, path);
+    return key;
+  } finally {
+    rmSync(whole, { force: true });
   }
 }
 

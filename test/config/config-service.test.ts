@@ -155,6 +155,10 @@ test.each([
   ["{ environments: { app: { setup: npm ci } } }", "environments.app.setup must be a list."],
   ["{ environments: { app: { repository: '' } } }", "environments.app.repository must not be empty."],
   ["{ models: fast }", "models must be a mapping."],
+  [
+    "{ models: [fast, { id: slow }] }",
+    "models.1 must be a text, the model's id; for a name and a provider write a mapping of ids.",
+  ],
   ["{ models: [fast], default_model: slow }", "default_model names none of service.models (fast)."],
   ["{ default_model: slow }", "default_model names none of service.models (empty)."],
   [
