@@ -14,6 +14,7 @@ export interface ServiceOffer {
     readonly maxQueued?: number;
     /** How long a run's worktree is kept after its end. */
     readonly keepWorktreesMs?: number;
+    readonly keepFilesMs?: number;
   };
 }
 
@@ -63,6 +64,9 @@ const factory = keys({
   skill: skillName.exactOptional(),
 });
 
+const dayMs = 24 * 3_600_000;
+const days = z.number("must be a number").positive("must be above 0").max(3650, "must be 3650 at most");
+
 /** Its faults have paths and messages that go on from the path; they never repeat a value. */
 export const serviceSection = keys({
   environments: mapOf(text, environment),
@@ -76,11 +80,8 @@ export const serviceSection = keys({
     .min(1, "must be 1 at least")
     .max(1_000_000, "must be 1000000 at most")
     .exactOptional(),
-  keep_worktrees_days: z
-    .number("must be a number")
-    .positive("must be above 0")
-    .max(3650, "must be 3650 at most")
-    .exactOptional(),
+  keep_worktrees_days: days.exactOptional(),
+  keep_files_days: days.exactOptional(),
 })
   .superRefine((section, context) => {
     const fault = (path: string[], message: string): void =>
@@ -115,7 +116,8 @@ export const serviceSection = keys({
         ...(section.max_queued === undefined ? {} : { maxQueued: section.max_queued }),
         ...(section.keep_worktrees_days === undefined
           ? {}
-          : { keepWorktreesMs: section.keep_worktrees_days * 24 * 3_600_000 }),
+          : { keepWorktreesMs: section.keep_worktrees_days * dayMs }),
+        ...(section.keep_files_days === undefined ? {} : { keepFilesMs: section.keep_files_days * dayMs }),
       },
       catalog: {
         environments: Object.entries(section.environments).map(([id, from]) => ({

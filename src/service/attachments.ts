@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Attachment } from "../agent-runs/schema.ts";
 import { syncFolder, writeDurably } from "./durable-file.ts";
@@ -7,12 +7,15 @@ import type { KeptAttachment } from "./run-document.ts";
 
 /** The files that came with requests, each run's in a folder of its own. */
 export interface Attachments {
+  readonly folder: string;
   /**
    * Decodes and writes them. Resolves when they are durable, or with a refusal that names the field; then
    * nothing is kept. Rejects with the file system's error; then nothing is kept either.
    */
   keep(runId: string, attachments: readonly Attachment[]): Promise<Result<KeptAttachment[]>>;
   remove(runId: string): Promise<void>;
+  /** Whether any are kept for the run. */
+  has(runId: string): Promise<boolean>;
   /** Where the run's files are, each under its name. */
   folderOf(runId: string): string;
 }
@@ -29,6 +32,7 @@ export function createAttachments(folder: string): Attachments {
   const remove = (runId: string): Promise<void> => rm(folderOf(runId), { recursive: true, force: true });
 
   return {
+    folder,
     async keep(runId, attachments) {
       if (attachments.length > mostFiles) {
         return refused("invalid_request", `attachments: at most ${mostFiles}`);
@@ -61,6 +65,7 @@ export function createAttachments(folder: string): Attachments {
       return { ok: true, value: files.map(({ kept }) => kept) };
     },
     remove,
+    has: async (runId) => (await stat(folderOf(runId)).catch(() => null)) !== null,
     folderOf,
   };
 }

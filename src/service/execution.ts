@@ -8,6 +8,7 @@ import { createDemonstrationAgent } from "./demonstration-agent.ts";
 import { createExecutor, type Executor } from "./executor.ts";
 import { createGit } from "./git.ts";
 import type { ServiceLog } from "./log.ts";
+import { type IsOver, removeOldFiles } from "./old-files.ts";
 import { createOutputLog } from "./output-log.ts";
 import { createRepositories } from "./repositories.ts";
 import { createRepositorySkills, type RepositorySkills } from "./repository-skills.ts";
@@ -17,6 +18,7 @@ import type { RunStore } from "./run-store.ts";
 import { isEnded } from "./run-wire.ts";
 import { createStartedProcesses } from "./started-processes.ts";
 import { createTurnWork, mostAnswer } from "./turn-work.ts";
+import { artifactsIn, mcpFolderOf } from "./work-files.ts";
 import { createWorkplaces, type Workplaces } from "./workplaces.ts";
 
 export interface ExecutionOptions {
@@ -34,8 +36,10 @@ export interface ExecutionOptions {
   readonly timeoutMs: number;
   readonly graceMs: number;
   readonly demoStepMs: number;
-  /** How long an ended run's worktree is kept. */
+  /** How long an ended run's folder is kept. */
   readonly keepWorktreesMs: number;
+  /** How long the files that came with a run, and that it left, are kept after its end. */
+  readonly keepFilesMs: number;
   readonly now: () => number;
   readonly log: ServiceLog;
 }
@@ -75,7 +79,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     const command = commandOf(which, catalog, workplaces, options.command);
     return command === null ? demonstration : createCommandAgent({ command, environment, run, log });
   };
-  const { maxRuns, maxQueued, timeoutMs, keepWorktreesMs } = options;
+  const { maxRuns, maxQueued, timeoutMs, keepWorktreesMs, keepFilesMs } = options;
   const executor = createExecutor({
     runs,
     agentFor,
@@ -102,17 +106,28 @@ export function createExecution(options: ExecutionOptions): Execution {
   let sweeping: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  /** A run that nobody knows any more, or can read, counts from when its folder was made. */
-  function isOver(runId: string, preparedAt: number): boolean {
-    const known = runs.get(runId);
-    if (known !== null && (!isEnded(known.state) || executor.isWorkingOn(runId))) return false;
-    return now() - (known?.updatedAt ?? preparedAt) > keepWorktreesMs;
+  /** A run that nobody knows any more, or can read, counts from when what it has was made. */
+  const isOverFor =
+    (keepMs: number): IsOver =>
+    (runId, madeAt) => {
+      const known = runs.get(runId);
+      if (known !== null && (!isEnded(known.state) || executor.isWorkingOn(runId))) return false;
+      return now() - (known?.updatedAt ?? madeAt) > keepMs;
+    };
+
+  async function removeOld(): Promise<void> {
+    const { signal } = stopping;
+    await workplaces.removeOld(isOverFor(keepWorktreesMs), signal);
+    await removeOldFiles(mcpFolderOf(folder), { isOver: isOverFor(keepWorktreesMs), signal, log });
+    for (const files of [attachments.folder, artifactsIn(folder)]) {
+      await removeOldFiles(files, { isOver: isOverFor(keepFilesMs), signal, log });
+    }
   }
 
   function sweep(): void {
     sweeping = sweeping
-      .then(() => workplaces.removeOld(isOver, stopping.signal))
-      .catch((error: unknown) => log.warn("old worktrees could not be removed", { error }));
+      .then(removeOld)
+      .catch((error: unknown) => log.warn("what old runs left could not be removed", { error }));
   }
 
   return {

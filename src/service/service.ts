@@ -45,8 +45,10 @@ export interface ServiceOptions {
   readonly maxQueued?: number;
   /** How long one turn may take, and how long the preparation of a run's folder. */
   readonly timeoutMs: number;
-  /** How long an ended run's worktree is kept; 14 days if absent. */
+  /** How long the folder that an ended run has worked in is kept; 14 days if absent. */
   readonly keepWorktreesMs?: number;
+  /** How long the files that came with a run, and that it left, are kept after its end; 90 days if absent. */
+  readonly keepFilesMs?: number;
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
   /** How long one step of the demonstration takes. */
@@ -73,6 +75,7 @@ export interface Service {
 const defaultGraceMs = 5_000;
 const defaultMaxQueued = 1_000;
 const defaultKeepWorktreesMs = 14 * 24 * 3_600_000;
+const defaultKeepFilesMs = 90 * 24 * 3_600_000;
 
 /** An Agent Runs service of one's own: the API of agent-runs-service.md, run on this machine. */
 export function createService(options: ServiceOptions): Service {
@@ -96,6 +99,7 @@ export function createService(options: ServiceOptions): Service {
     graceMs: options.graceMs ?? defaultGraceMs,
     demoStepMs: options.demoStepMs ?? defaultDemoStepMs,
     keepWorktreesMs: options.keepWorktreesMs ?? defaultKeepWorktreesMs,
+    keepFilesMs: options.keepFilesMs ?? defaultKeepFilesMs,
     now,
     log,
   });

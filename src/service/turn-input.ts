@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { RunDocument, Utterance } from "./run-document.ts";
+import type { KeptAttachment, RunDocument, Utterance } from "./run-document.ts";
 import type { SkillText } from "./skill-text.ts";
 
 /** Most characters of earlier turns that are given again; what is older is left out. */
@@ -10,8 +10,8 @@ export interface InputParts {
   readonly basePrompt: string;
   /** Of the run's skill; null: the agent is told its name. */
   readonly skill: SkillText | null;
-  /** Where the files that came with the request are. */
-  readonly attachmentsFolder: string;
+  /** Where the files that came with the request are; null: they are no longer kept. */
+  readonly attachmentsFolder: string | null;
 }
 
 /** What the agent reads in the turn that just began, and the new words alone. */
@@ -24,7 +24,6 @@ export function turnInput(
   const words = now.filter(({ role }) => role === "user").map(({ text }) => text);
   const notes = now.filter(({ role }) => role === "system").map(({ text }) => `Note: ${text}`);
   const earlier = said.filter((entry) => entry.turn < turn);
-  const files = run.attachments.map(({ name, mime }) => `- ${join(attachmentsFolder, name)} (${mime})`);
   const parts = [
     basePrompt,
     run.skill === null ? "" : skillPart(run.skill, skill),
@@ -33,10 +32,21 @@ export function turnInput(
       : ["The conversation so far:", history(earlier), "It goes on with this message:"]),
     ...words,
     ...notes,
-    files.length === 0 ? "" : `Files that came with the request:\n${files.join("\n")}`,
+    run.attachments.length === 0 ? "" : filesPart(run.attachments, attachmentsFolder),
   ];
   const input = parts.filter((part) => part.trim() !== "").join("\n\n");
   return { input: `${input}\n`, words };
+}
+
+function filesPart(attachments: readonly KeptAttachment[], folder: string | null): string {
+  const files = attachments.map(
+    ({ name, mime }) => `- ${folder === null ? name : join(folder, name)} (${mime})`,
+  );
+  const heading =
+    folder === null
+      ? "Files that came with the request, and are no longer kept:"
+      : "Files that came with the request:";
+  return [heading, ...files].join("\n");
 }
 
 function skillPart(name: string, skill: SkillText | null): string {

@@ -70,7 +70,7 @@ export function createTurnWork(options: TurnWorkOptions): TurnWork {
     const { run, turn } = document;
     const environment = workplaces.environmentOf(run);
     const place = workplaces.folderOf(run);
-    const attachmentsFolder = attachments.folderOf(run.id);
+    const attachmentsFolder = (await attachments.has(run.id)) ? attachments.folderOf(run.id) : null;
     const input = turnInput(document, {
       // The factory's as it is declared now; the run has it as it was when it was sent there.
       basePrompt: factoryOf(run)?.basePrompt ?? run.config.base_prompt ?? "",
@@ -89,7 +89,7 @@ export function createTurnWork(options: TurnWorkOptions): TurnWork {
           model: run.config.model_id ?? null,
           skill: run.skill,
           environmentId: run.config.environment_id ?? null,
-          attachmentsFolder: run.attachments.length === 0 ? null : attachmentsFolder,
+          attachmentsFolder,
           variables: environment?.variables ?? {},
         },
         signal,

@@ -14,8 +14,8 @@ export interface WorkFiles {
 
 /** Makes them in folders of `folder`. Rejects with the file system's error. */
 export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles> {
-  const artifactsFolder = artifactsFolderOf(folder, run.id);
-  const mcpFolder = join(folder, "mcp");
+  const artifactsFolder = join(artifactsIn(folder), run.id);
+  const mcpFolder = mcpFolderOf(folder);
   await Promise.all(
     [artifactsFolder, mcpFolder].map((path) => mkdir(path, { recursive: true, mode: 0o700 })),
   );
@@ -27,4 +27,7 @@ export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles
   return { mcpFile, mcpServers, ownFiles, artifactsFolder };
 }
 
-const artifactsFolderOf = (folder: string, runId: string): string => join(folder, "artifacts", runId);
+/** What runs have left to be shown, each in a folder of its own. */
+export const artifactsIn = (folder: string): string => join(folder, "artifacts");
+/** Written anew for each turn. */
+export const mcpFolderOf = (folder: string): string => join(folder, "mcp");

@@ -8,6 +8,7 @@ import { durableFile } from "./durable-file.ts";
 import type { Git } from "./git.ts";
 import { createLines } from "./lines.ts";
 import type { ServiceLog } from "./log.ts";
+import type { IsOver } from "./old-files.ts";
 import { type Repositories, runRef } from "./repositories.ts";
 import type { Run } from "./run-document.ts";
 import type { RunProcess } from "./run-process.ts";
@@ -30,8 +31,8 @@ export interface Workplaces {
   prepare(run: Run, signal: AbortSignal): Promise<Prepared>;
   /** Keeps what the run has committed, and tells which branch its worktree is on; "" if on none. */
   keepCommits(run: Run): Promise<string>;
-  /** Removes the prepared folders of runs that `isOver` says yes to. */
-  removeOld(isOver: (runId: string, preparedAt: number) => boolean, signal: AbortSignal): Promise<void>;
+  /** Removes the folders of runs that `isOver` says yes to. */
+  removeOld(isOver: IsOver, signal: AbortSignal): Promise<void>;
 }
 
 /** What is known of a run's folder, on disk. `gone`: it was ready and is removed. */
@@ -63,7 +64,7 @@ export interface WorkplaceOptions {
 const keepingMs = 20_000;
 const anew =
   "The run's folder was made anew: what had not been committed in it is lost, and what had been is here.";
-const bare = "The run's folder is gone, and nobody declares any more how to make it: this is an empty one.";
+const bare = "The folder of the run's earlier turns is gone: this one is empty.";
 
 export function createWorkplaces(options: WorkplaceOptions): Workplaces {
   const { catalog, workDir, recordDir, repositories, git, inherited, now, log } = options;
@@ -128,6 +129,25 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
     return end.kind === "ready" ? { kind: "ready", notes } : end;
   }
 
+  async function removeIfOver(runId: string, isOver: IsOver, signal: AbortSignal): Promise<void> {
+    const before = await known(runId);
+    const path = join(workDir, runId);
+    if (before === null || before.state === "gone") {
+      // What no known run has worked in is somebody else's.
+      if (!isOver(runId, Number.POSITIVE_INFINITY) || !(await isFolder(path))) return;
+      const { clone, branch } = before ?? { clone: null, branch: null };
+      await write(runId, { state: "gone", again: true, clone, branch });
+      log.info("an old folder is removed", { runId });
+      return rm(path, { recursive: true, force: true });
+    }
+    if (!isOver(runId, before.at)) return;
+    await write(runId, { ...before, state: "gone" });
+    log.info("an old folder is removed", { runId });
+    const { clone } = before;
+    if (clone === null) await rm(path, { recursive: true, force: true });
+    else await repositories.remove({ runId, clone, path, environment: inherited }, signal);
+  }
+
   return {
     folderOf,
     environmentOf,
@@ -165,24 +185,14 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
       return branch;
     },
     async removeOld(isOver, signal) {
-      const names = await readdir(recordDir).catch(() => []);
-      for (const runId of names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -5))) {
-        await lines.inLine(
-          runId,
-          signal,
-          async () => {
-            const before = await known(runId);
-            if (before === null || before.state === "gone" || !isOver(runId, before.at)) return;
-            await write(runId, { ...before, state: "gone" });
-            log.info("an old folder is removed", { runId });
-            const path = join(workDir, runId);
-            const { clone } = before;
-            const environment = inherited;
-            if (clone === null) await rm(path, { recursive: true, force: true });
-            else await repositories.remove({ runId, clone, path, environment }, signal);
-          },
-          undefined,
-        );
+      const records = await readdir(recordDir).catch(() => []);
+      const recorded = records.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -5));
+      for (const runId of new Set([...recorded, ...(await readdir(workDir).catch(() => []))])) {
+        if (signal.aborted) return;
+        const removal = (): Promise<void> => removeIfOver(runId, isOver, signal);
+        await lines.inLine(runId, signal, removal, undefined).catch((error: unknown) => {
+          log.warn("an old folder could not be removed", { runId, error });
+        });
       }
     },
   };

@@ -53,12 +53,13 @@ service:
   session_links: steer
   max_queued: 20
   keep_worktrees_days: 2
+  keep_files_days: 3
 `;
 
 test("everything that the service is to offer arrives in its place", () => {
   const { catalog, sessionLinks, bounds } = embedded(whole);
   expect(sessionLinks).toBe("steer");
-  expect(bounds).toEqual({ maxQueued: 20, keepWorktreesMs: 172_800_000 });
+  expect(bounds).toEqual({ maxQueued: 20, keepWorktreesMs: 172_800_000, keepFilesMs: 259_200_000 });
   expect(catalog).toEqual({
     environments: [
       {
@@ -138,7 +139,7 @@ test.each(["", "service:", "service: {}", "service: { environments: , models: , 
 test.each([
   [
     "{ environment: {} }",
-    "environment is not known; known here: environments, models, default_model, skills, factories, session_links, max_queued, keep_worktrees_days.",
+    "environment is not known; known here: environments, models, default_model, skills, factories, session_links, max_queued, keep_worktrees_days, keep_files_days.",
   ],
   [
     "{ environments: { app: { repo: x } } }",
@@ -184,6 +185,7 @@ test.each([
   ["{ max_queued: 0 }", "max_queued must be 1 at least."],
   ["{ max_queued: 1.5 }", "max_queued must be a whole number."],
   ["{ keep_worktrees_days: 0 }", "keep_worktrees_days must be above 0."],
+  ["{ keep_files_days: -1 }", "keep_files_days must be above 0."],
   ["{ keep_worktrees_days: long }", "keep_worktrees_days must be a number."],
 ])("service: %s is told", (section, sentence) => {
   expect(problems(`service: ${section}`)).toEqual([`agent-runs-bot.yaml: service.${sentence}`]);

@@ -95,7 +95,7 @@ test("a run whose environment is declared no more goes on in its folder while it
   await rm(join(folder, "work", id), { recursive: true });
   await api.followUp(id, "three");
   await api.until(id, "SUCCEEDED");
-  expect((await api.said(id)).at(-2)).toMatch(/^system: The run's folder is gone/);
+  expect((await api.said(id)).at(-2)).toMatch(/^system: The folder of the run's earlier turns is gone/);
 });
 
 test("git works on a clone once at a time, however many runs begin", async () => {

@@ -1,0 +1,34 @@
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { ServiceLog } from "./log.ts";
+
+/** Whether a run is over for long enough; `madeAt` is what counts for a run that nobody knows. */
+export type IsOver = (runId: string, madeAt: number) => boolean;
+
+/** How the names of what belongs to a run begin: with its id, a UUID. */
+const idLength = 36;
+
+export interface OldFilesOptions {
+  readonly isOver: IsOver;
+  readonly signal: AbortSignal;
+  readonly log: ServiceLog;
+}
+
+/**
+ * Removes what runs that `isOver` says yes to have in the folder: files and folders whose names begin with the
+ * run's id. What can't be removed stays until the next time.
+ */
+export async function removeOldFiles(
+  folder: string,
+  { isOver, signal, log }: OldFilesOptions,
+): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (signal.aborted) return;
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => null);
+    if (found === null || !isOver(name.slice(0, idLength), found.mtimeMs)) continue;
+    await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
+      log.warn("old files of a run could not be removed", { path, error });
+    });
+  }
+}
