@@ -79,6 +79,9 @@ export function parseMention(text: string): ParsedCommand | null {
   }
 }
 
+/** What begins so is for people only, whether or not somebody is addressed first. */
+export const isAside = (text: string): boolean => /^\s*(?:@\S+\s+)*!aside\b/i.test(text);
+
 /** An id has a digit, a dash or an underscore; an ordinary word has not. */
 const looksLikeRunId = (word: string): boolean => /^`?[\w.:-]{4,}`?$/.test(word) && /[\d_-]/.test(word);
 

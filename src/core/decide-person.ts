@@ -1,5 +1,5 @@
 /** What people do: whether it concerns us, whether they may, and what it means. */
-import { parseCommand, parseMention } from "./command.ts";
+import { isAside, parseCommand, parseMention } from "./command.ts";
 import { applyCommand, cancelRun, retryRun } from "./decide-command.ts";
 import { dispatch } from "./dispatch.ts";
 import { add, type Draft, once, replaceEffect, runOf, see, tell } from "./draft.ts";
@@ -24,7 +24,7 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       // The card was posted, but where it stands is not written down yet.
       return thread === null && event.old !== true ? "again" : "ours";
     case "reply": {
-      if (/^\s*!aside\b/i.test(event.text)) return "not-ours";
+      if (isAside(event.text)) return "not-ours";
       // A thread begun here now would take the place away from the one whose card stands above.
       if (thread === null && event.underOurs) return "again";
       if (event.mention) return "ours";

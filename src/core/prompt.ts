@@ -1,5 +1,5 @@
 /** What the agent is told: the request, then what was said before as quoted, marked material. */
-import { shorten } from "./command.ts";
+import { isAside, shorten } from "./command.ts";
 import type { ContextMessage } from "./effect.ts";
 import type { Person, Subject } from "./event.ts";
 import { referenceLine } from "./run.ts";
@@ -49,17 +49,18 @@ export interface Material {
   readonly omitted: number;
 }
 
-/** The prompt without its reference: the words of whoever asked, then the material. */
+/** The prompt without its reference: the words of whoever asked, then the material, asides left out. */
 export function promptOf(words: string, material: Material): string {
   const parts = [withoutReferences(visible(words))];
   const { subject } = material;
   const kept: string[] = [];
   let room = mostMaterial;
   let omitted = material.omitted;
-  for (const message of [...material.messages].reverse()) {
+  const messages = material.messages.filter(({ text }) => !isAside(visible(text)));
+  for (const message of messages.toReversed()) {
     const text = `${nameOf(message.author)}, ${message.at}:\n${quoted(message.text)}`;
     if (text.length > room) {
-      omitted += material.messages.length - kept.length;
+      omitted += messages.length - kept.length;
       break;
     }
     room -= text.length;
