@@ -5,7 +5,7 @@ import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./
 import type { ContextMessage } from "./effect.ts";
 import type { PersonEvent, Subject } from "./event.ts";
 import { type DispatchDefaults, defaultsFor } from "./policy.ts";
-import { promptOf, withReference } from "./prompt.ts";
+import { promptOf, visible, withReference } from "./prompt.ts";
 import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "./run.ts";
 import { newRun, type RunRecord } from "./thread.ts";
 import { problemView } from "./view.ts";
@@ -39,7 +39,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
   const title = flags.title ?? wanted.subject?.title ?? asked;
   const request: CreateRequest = {
     prompt: promptOf(wanted.words, { subject: wanted.subject, messages: [], omitted: 0 }),
-    title: shorten(title, 120) || "Agent run",
+    title: shorten(visible(title), 120) || "Agent run",
     config,
     ...(skill === undefined ? {} : { skill }),
     metadata: { [dispatchKey]: event.id, [scopeKey]: event.scope },

@@ -19,11 +19,12 @@ const joiner =
 
 /**
  * The text without characters that don't show, so that what people review and what the agent reads are the same
- * (lessons.md, "Security"). What else a platform hides, such as HTML comments, its adapter takes out.
+ * (lessons.md, "Security"), and without the half of a character that a cut may leave. What else a platform hides, such as HTML comments, its adapter takes out.
  */
 export function visible(text: string): string {
   const joined = new Set(Array.from(text.matchAll(joiner), ({ index }) => index));
   return text
+    .toWellFormed()
     .replace(unseen, (mark, index: number) => (joined.has(index) || mark === "\r" ? mark : ""))
     .replace(/\r\n?/g, "\n")
     .trim();

@@ -24,8 +24,11 @@ const signs: Readonly<Record<View["tone"], string>> = {
   plain: "",
 };
 
+/** The first `length` UTF-16 units at most, never half a character. */
+const clip = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
+
 const cut = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length - 1)}…` : text;
+  text.length > length ? `${clip(text, length - 1)}…` : text;
 
 /** A login of a person can be mentioned; an App's can't, and another platform's id means somebody else here. */
 function mentionOf(person: Person): string {
@@ -79,7 +82,7 @@ function answerOf(answer: string, room: number): string {
   // It is cut before it is made safe: a cut afterwards could end a code span too early.
   let length = Math.min(answer.length, room);
   for (;;) {
-    const written = `${write(answer.slice(0, length))}\n\n${cutNote}`;
+    const written = `${write(clip(answer, length))}\n\n${cutNote}`;
     if (written.length <= room || length === 0) return written;
     length = Math.min(length - 1, Math.floor((length * room) / written.length));
   }
@@ -113,5 +116,6 @@ export function markdownOf(
   const separator = "\n\n";
   const room = maxLength - ours.join(separator).length - separator.length;
   const answer = view.answer === undefined ? [] : [answerOf(view.answer, room)];
-  return [...ours, ...answer].join(separator);
+  // GitHub may refuse a text that holds half a character, and an agent may write one.
+  return [...ours, ...answer].join(separator).toWellFormed();
 }

@@ -9,9 +9,11 @@ const broadcasts = "(?:channel|here|everyone|group)";
 /**
  * The same text to the eye, unable to mention. Markdown has several ways to write one sign (`&#64;`, `\@`),
  * so key words are broken wherever they stand after `!` or `@`, besides every `<!` and `<@`.
+ * Half a character, for which Slack may refuse the whole message, is replaced.
  */
 export const silence = (text: string): string =>
   text
+    .toWellFormed()
     .replaceAll(/&(?:#0*33|#x0*21|excl);/gi, "!")
     .replaceAll(/&(?:#0*64|#x0*40|commat);/gi, "@")
     .replaceAll(/<(?=[!@])/g, `<${breaker}`)

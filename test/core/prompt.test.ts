@@ -35,6 +35,11 @@ test("what was said aside is no material", () => {
   expect(prompt).not.toMatch(/boss|lunch|left out/);
 });
 
+test("half a character, as a cut leaves it, reaches no one", () => {
+  const subject = { title: "t", body: `${"a".repeat(59_999)}🙂`, url: "u", author: "bob" };
+  expect(promptOf("fix \ud83d it", { ...none, subject }).isWellFormed()).toBe(true);
+});
+
 test("every line of foreign text is quoted, whatever it holds", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 500 }), (text) => {

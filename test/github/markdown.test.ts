@@ -145,6 +145,13 @@ describe("a view on GitHub", () => {
     expect(fromMarkdown(text).children.at(-1)).toMatchObject({ type: "paragraph" });
   });
 
+  it("never holds half a character, whether the agent wrote it or a cut would leave it", () => {
+    for (const answer of ["🙂".repeat(40_000), `x${"🙂".repeat(40_000)}`, "a \ud83d b"]) {
+      expect(show({ answer, headline: [answer], quote: answer }).isWellFormed()).toBe(true);
+    }
+    expect(show({ answer: "🙂".repeat(40_000) })).not.toContain("\ufffd");
+  });
+
   it("is cut where GitHub would refuse it, and says so", () => {
     for (const answer of ["x".repeat(200_000), "@".repeat(70_000), `\`\`\`\n${"@y\n".repeat(40_000)}`]) {
       const text = show({ answer, headline: ["Done"], details: [["Session"]] });

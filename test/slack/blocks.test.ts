@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Action, Span, View } from "../../src/core/view.ts";
 import { faultsOfBlocks } from "../../src/sandbox/slack/block-limits.ts";
-import { toMessage } from "../../src/slack/blocks.ts";
+import { toMessage, toPlainMessage } from "../../src/slack/blocks.ts";
 import { view } from "./slack-world.ts";
 
 const person = { platform: "slack", id: "UALICE", name: "alice", bot: false };
@@ -13,6 +13,13 @@ const textsOf = (words: Partial<View>): string[] =>
     if (block.type === "section") return [block.text?.text ?? ""];
     return block.type === "markdown" ? [block.text] : [];
   });
+
+const wordsIn = (value: unknown): string[] =>
+  typeof value === "string"
+    ? [value]
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(wordsIn)
+      : [];
 
 /** Texts that like to ping, cut up and put together in every way. */
 const nasty = fc
@@ -151,6 +158,18 @@ test("a quotation is quoted line by line and can't be left by a line break", () 
 test("the agent's Markdown stays Markdown", () => {
   const answer = "# Done\n\n- **fixed** `a.ts`\n\n```ts\nif (a < b && c) {}\n```";
   expect(toMessage(view({ answer })).blocks[1]).toEqual({ type: "markdown", text: answer });
+});
+
+test("half a character, for which Slack may refuse a message, is never in one", () => {
+  const half = "a \ud83d b \ude00";
+  for (const form of [toMessage, toPlainMessage]) {
+    const { text, blocks } = form(
+      view({ headline: [half], quote: half, answer: half, details: [[{ code: half }]] }),
+    );
+    expect(text.isWellFormed()).toBe(true);
+    for (const block of blocks)
+      for (const value of wordsIn(block)) expect(value.isWellFormed(), value).toBe(true);
+  }
 });
 
 test("a long answer is cut where everybody sees it, outside of its code", () => {
