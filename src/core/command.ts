@@ -34,21 +34,32 @@ const isVerb = (word: string): word is Verb => verbs.some((verb) => verb === wor
 const isFlag = (word: string): word is FlagName => flagNames.some((flag) => flag === word);
 const problem = (text: string): ParsedCommand => ({ ok: false, problem: text });
 
-/** Longest value of a flag, in characters; a longer one is a slip, such as a missing closing quote. */
+/** Longest value of a flag, in characters; a longer one is a slip. */
 const longestValue = 200;
 
-/** Parses text in which the first word must be a command. Empty text is `help`. */
+/**
+ * Parses text in which the first word must be a command. Empty text is `help`. Only `run` goes on behind its
+ * line: below any other command stand a comment's other words, such as what an e-mail program quotes.
+ */
 export function parseCommand(text: string): ParsedCommand {
   const { word, rest } = firstWord(text.trim());
-  const verb = word.toLowerCase();
+  const verb = verbIn(word, rest);
   if (verb === "" || verb === "--help" || verb === "-h") return { ok: true, command: { kind: "help" } };
   if (!isVerb(verb)) {
     const near = verbs.find((known) => distance(known, verb) <= 2);
-    const hint = near ? `Did you mean \`${near}\`?` : `To start a run: \`run ${shorten(text.trim(), 60)}\`.`;
-    return problem(`I don't know the command \`${shorten(word, 40)}\`. ${hint} \`help\` shows them all.`);
+    const meant = near ? `Did you mean \`${near}\`? ` : "";
+    // With more words behind it, it may as well be a prompt: `test the login page` is nobody's `list`.
+    const start = near && rest === "" ? "" : `To start a run: \`run ${shorten(text.trim(), 60)}\`. `;
+    return problem(
+      `I don't know the command \`${shorten(word, 40)}\`. ${meant}${start}\`help\` shows them all.`,
+    );
   }
-  return parseVerb(verb, rest);
+  return parseVerb(verb, verb === "run" ? rest : firstWord(text.trim().split("\n", 1).join()).rest);
 }
+
+/** The word that may be a verb. One that stands alone may be said as a sentence: `status?` */
+const verbIn = (word: string, rest: string): string =>
+  (rest === "" ? word.replace(/(?<=\w)[.!?…]+$/, "") : word).toLowerCase();
 
 /**
  * Parses text that follows a mention, where people also just talk: null means that it is no command but
@@ -56,7 +67,7 @@ export function parseCommand(text: string): ParsedCommand {
  */
 export function parseMention(text: string): ParsedCommand | null {
   const { word, rest } = firstWord(text.trim());
-  const verb = word.toLowerCase();
+  const verb = verbIn(word, rest);
   if (verb === "") return { ok: true, command: { kind: "help" } };
   if (!isVerb(verb)) return null;
   const words = rest === "" ? 0 : rest.split(/\s+/).length;
@@ -139,6 +150,9 @@ function parseRun(text: string): ParsedCommand {
       return problem(`I don't know the flag \`--${shorten(name, 40)}\`. ${hint}`);
     }
     const value = takeValue(start[2] === "=" ? rest : rest.trimStart());
+    if (value === "unclosed") {
+      return problem(`The value of \`--${name}\` begins with a quotation mark that is never closed.`);
+    }
     if (value === null || value.text === "") {
       return problem(`\`--${name}\` needs a value: \`run --${name} <value> <prompt>\`.`);
     }
@@ -164,11 +178,12 @@ function parseRun(text: string): ParsedCommand {
 const flagList = flagNames.map((flag) => `\`--${flag}\``).join(", ");
 const closing: Readonly<Record<string, string>> = { '"': '"', "'": "'", "“": "”", "‘": "’", "`": "`" };
 
-function takeValue(text: string): { text: string; rest: string } | null {
+/** null: there is none. */
+function takeValue(text: string): { text: string; rest: string } | "unclosed" | null {
   const quote = closing[text.slice(0, 1)];
   if (quote !== undefined) {
     const end = text.indexOf(quote, 1);
-    if (end > 0) return { text: text.slice(1, end).trim(), rest: text.slice(end + 1) };
+    return end < 0 ? "unclosed" : { text: text.slice(1, end).trim(), rest: text.slice(end + 1) };
   }
   const { word, rest } = firstWord(text);
   return word === "" || /^(--|—|–)/.test(word) ? null : { text: word, rest };

@@ -58,6 +58,24 @@ test("wrong words get an answer that says what to type", () => {
   expect(problemOf("run --model a --model b fix")).toContain("twice");
   expect(problemOf("attach")).toContain("attach <run>");
   expect(problemOf("cancel the last run please")).toContain("at most one run id");
+  expect(problemOf('run --title "Fix the build do it')).toContain("never closed");
+  expect(problemOf("run --title=“Fix the build do it")).toContain("never closed");
+});
+
+test("a prompt that begins like a command is not mistaken for a slip alone", () => {
+  expect(problemOf("test the login page")).toContain("`run test the login page`");
+  expect(problemOf("lsit")).not.toContain("To start a run");
+});
+
+test("what stands below a command's line is no part of it, but for a prompt", () => {
+  expect(parseCommand("cancel\n\nnot needed any more")).toMatchObject({
+    command: { kind: "cancel", run: null },
+  });
+  expect(parseCommand("status run-1\r\n\r\nOn Monday bob wrote:")).toMatchObject({
+    command: { run: "run-1" },
+  });
+  expect(problemOf("attach\nrun-1")).toContain("attach <run>");
+  expect(parseCommand("run\nfix\nall")).toMatchObject({ command: { prompt: "fix\nall" } });
 });
 
 test("nothing typed is a call for help", () => {
@@ -85,7 +103,19 @@ test("after a mention, talk that begins like a command stays talk", () => {
   ]) {
     expect(parseMention(talk), talk).toBeNull();
   }
-  for (const command of ["list", "status", "status run-1", "cancel", "retry", "help", "mute", "run x", ""]) {
+  for (const command of [
+    "list",
+    "status",
+    "status run-1",
+    "cancel",
+    "retry",
+    "help",
+    "mute",
+    "run x",
+    "",
+    "status?",
+    "Cancel.",
+  ]) {
     expect(parseMention(command), command).toMatchObject({ ok: true });
   }
 });
