@@ -1,5 +1,8 @@
 import { readLines } from "./visible-lines.ts";
 
+/** More spaces in front would make it code. */
+const start = /^ {0,3}\/agent(?!\S)/i;
+
 /**
  * The command in a comment: what follows `/agent` on the first line that starts with it, and every line
  * after that one. Lines in code blocks, quotations and HTML comments are nobody's command.
@@ -7,9 +10,9 @@ import { readLines } from "./visible-lines.ts";
  */
 export function findCommand(body: string): string | null {
   const lines = readLines(body);
-  const index = lines.findIndex((line) => line.visible && /^\/agent(?!\S)/i.test(line.text));
+  const index = lines.findIndex((line) => line.visible && start.test(line.text));
   const first = lines[index];
   if (first === undefined) return null;
-  const rest = [first.text.slice("/agent".length), ...lines.slice(index + 1).map((line) => line.text)];
+  const rest = [first.text.replace(start, ""), ...lines.slice(index + 1).map((line) => line.text)];
   return rest.join("\n").trim();
 }

@@ -11,7 +11,7 @@ const escapeStart = (line: string): string =>
   line
     .replace(/^[#+=-]/, "\\$&")
     .replace(/^(\d{1,9})([.)])/, "$1\\$2")
-    .replace(/^\/(?=agent\b)/i, `/${breaker}`);
+    .replace(/^( *)\/(?=agent\b)/i, `$1/${breaker}`);
 
 /** One line; line breaks become spaces. A bare address stays one that can be clicked. */
 export function plainText(text: string): string {

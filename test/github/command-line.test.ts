@@ -14,6 +14,10 @@ describe("the command in a comment", () => {
     expect(findCommand("a\r\n/Agent status\r\n")).toBe("status");
   });
 
+  it("is found behind up to three spaces, which nobody sees on the page", () => {
+    expect(findCommand("  /agent list")).toBe("list");
+  });
+
   it.each([
     ["a longer word", "/agents run x"],
     ["a path", "/agent/run x"],

@@ -14,6 +14,15 @@ describe("a mention of the bot", () => {
     expect(takeMention("@app[bot] fix", "app")).toEqual({ mention: true, text: "fix" });
   });
 
+  it("takes the colon or comma behind it along where it begins the comment", () => {
+    expect(takeMention("@bot, status", "bot")).toEqual({ mention: true, text: "status" });
+    expect(takeMention("\n@bot: run fix\nall: of it", "bot")).toEqual({
+      mention: true,
+      text: "run fix\nall: of it",
+    });
+    expect(takeMention("@bot", "bot")).toEqual({ mention: true, text: "" });
+  });
+
   it.each([
     ["another login that begins alike", "@agent-runs-bot-2 hi"],
     ["an address", "mail me@agent-runs-bot now"],
