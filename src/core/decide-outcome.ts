@@ -12,10 +12,18 @@ import { givenUpView, noteView } from "./view.ts";
 /** Longest wait between two tries. */
 const longestWaitMs = 5 * 60_000;
 const fewestTries = 10;
-/** Reading is a courtesy to what follows it: after so many tries that goes on without. */
+/** What is read is waited for: after so many tries, and so long, whatever waits goes on without. */
 const mostReadTries = 4;
-/** An end without its answer is told once and for all, so its answer is tried for so long at least. */
-const answerForMs = 2 * 60_000;
+type Reading = Extract<Effect, { kind: "answer" | "read" | "fetch" | "list" }>;
+const readForMs: Readonly<Record<Reading["kind"], number>> = {
+  // Only a courtesy to the run that follows it.
+  read: 0,
+  // The API may be starting anew; but a person who hears nothing waits.
+  fetch: 30_000,
+  list: 30_000,
+  // An end without its answer is told once and for all.
+  answer: 2 * 60_000,
+};
 /** One quick failure is a hiccup that nobody needs to hear of. */
 const unsaidTries = 1;
 const unsaidMs = 10_000;
@@ -31,16 +39,14 @@ export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, 
   }
 }
 
-/** Somebody waits for the answer, or something does that can go on without. */
-const isReading = ({ kind }: Effect): boolean =>
-  kind === "answer" || kind === "read" || kind === "fetch" || kind === "list";
+const isReading = (effect: Effect): effect is Reading => effect.kind in readForMs;
 
 /** Giving up is a decision: a refusal is final, a limit never is, the rest is tried for a day (promise 7). */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
   const ageMs = draft.nowMs - Date.parse(effect.since);
   if (isReading(effect)) {
-    return effect.tries + 1 < mostReadTries || (effect.kind === "answer" && ageMs < answerForMs);
+    return effect.tries + 1 < mostReadTries || ageMs < readForMs[effect.kind];
   }
   if (fault.limited === true) return true;
   // However long the bot was down, a hiccup at its return is none of the effect's failures.
