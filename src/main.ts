@@ -22,7 +22,7 @@ import { createMetrics } from "./web/metrics.ts";
 import type { Check } from "./web/readiness.ts";
 import type { Site } from "./web/router.ts";
 import { createWeb } from "./web/server.ts";
-import { statusRoutes } from "./web/status.ts";
+import { statusRoutes, warnOfUnready } from "./web/status.ts";
 
 /** The message is a sentence that says what to do. */
 class CannotStart extends Error {}
@@ -121,6 +121,7 @@ async function startBot(
   });
   await engine.start();
   await startSlack?.();
+  void warnOfUnready(checks, log);
   const running = stops.move();
   return {
     url,

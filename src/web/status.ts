@@ -1,10 +1,20 @@
 import type { Registry } from "prom-client";
+import type { Log } from "../ports.ts";
 import { type Check, createReadiness } from "./readiness.ts";
 import { type Site, sendJson } from "./router.ts";
 
+const patience = { timeoutMs: 5000, cacheMs: 2000, now: Date.now };
+
+/** Logs what does not answer: a credential that is not accepted shows nowhere else until it is needed. */
+export async function warnOfUnready(checks: Readonly<Record<string, Check>>, log: Log): Promise<void> {
+  for (const [name, answer] of Object.entries(await createReadiness(checks, patience)())) {
+    if (answer !== "ok") log.warn(`Not ready: ${name}`, { reason: answer });
+  }
+}
+
 /** `GET /readyz` and `GET /metrics`. A check has 5 s to answer, and an answer holds for 2 s. */
 export function statusRoutes(checks: Readonly<Record<string, Check>>, metrics: Registry): Site["routes"] {
-  const readiness = createReadiness(checks, { timeoutMs: 5000, cacheMs: 2000, now: Date.now });
+  const readiness = createReadiness(checks, patience);
   return {
     "GET /readyz": async (_, response) => {
       const answer = await readiness();

@@ -145,6 +145,9 @@ test("one platform alone is a set-up: it starts although that platform is down, 
   const answer = await ready.json();
   expect(answer).toEqual({ store: "ok", api: "ok", github: expect.any(String) });
   expect(JSON.stringify(answer)).not.toMatch(/"github":"ok"/);
+  await expect
+    .poll(bot.stderr)
+    .toContain('"reason":"GitHub could not be reached.","msg":"Not ready: github"');
   expect((await fetch(`${url}/sandbox`)).status).toBe(404);
   expect((await fetch(`${url}/slack/events`, { method: "POST" })).status).toBe(404);
   expect(bot.stdout()).toContain(`webhook URL ${url}/github/webhooks`);
