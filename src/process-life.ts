@@ -63,11 +63,19 @@ export function refuse(sentences: readonly string[]): never {
   process.exit(1);
 }
 
+/** How soon the end of a parent is noticed. */
+const parentLookMs = 500;
+
 /**
  * The first signal, or an error that nobody caught, stops `what` in order; a second signal stops it at once.
- * `what` is a subject for the log, such as `The bot`.
+ * `what` is a subject for the log, such as `The bot`. `byNpm`: npm hands a signal to the shell that it starts us
+ * with, and that dies of it without handing it on, so the shell's end counts as a signal too.
  */
-export function stopWhenTold(what: string, starting: Promise<{ stop(): Promise<void> }>, log: Log): void {
+export function stopWhenTold(
+  what: string,
+  starting: Promise<{ stop(): Promise<void> }>,
+  { log, byNpm }: { readonly log: Log; readonly byNpm: boolean },
+): void {
   let stopping = false;
   const stop = async (status: number): Promise<void> => {
     stopping = true;
@@ -85,6 +93,17 @@ export function stopWhenTold(what: string, starting: Promise<{ stop(): Promise<v
     log.info(`${what} is stopping`, { signal });
     void stop(0);
   };
+  if (byNpm) {
+    const parent = process.ppid;
+    const looking = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(looking);
+      if (stopping) return;
+      log.info(`${what} is stopping`, { reason: "npm has ended" });
+      void stop(0);
+    }, parentLookMs);
+    looking.unref();
+  }
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
   process.on("uncaughtException", (error) => {

@@ -1,8 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { botProcesses } from "./bot-process.ts";
 
 const bots = botProcesses();
@@ -74,6 +75,31 @@ test("a signal stops it in order, with exit status 0, and its data is free again
     expect(await bot.ended).toBe(0);
     expect(bot.stderr()).not.toContain('"level":"error"');
   }
+});
+
+test("it stops in order too where the signal ends the shell that npm started it with", async () => {
+  const cwd = await bots.folder();
+  const { PATH = "" } = process.env;
+  const line = `"${process.execPath}" "${join(import.meta.dirname, "../../src/start.mjs")}" 2>log; true`;
+  const env = { PATH, PORT: "0", npm_lifecycle_event: "start" };
+  const shell = spawn("sh", ["-c", line], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  const [greeting] = await once(shell.stdout, "data");
+  const url = /listens at (\S+)/.exec(String(greeting))?.[1];
+  const isUp = (): Promise<boolean> =>
+    fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  expect(await isUp()).toBe(true);
+  const pid = Number(await readFile(join(cwd, "data/lock.pid"), "utf8"));
+  onTestFinished(async () => {
+    if (await isUp()) process.kill(pid, "SIGKILL");
+  });
+  shell.kill("SIGTERM");
+  await expect.poll(isUp, { timeout: 10_000 }).toBe(false);
+  expect(await readFile(join(cwd, "log"), "utf8")).toContain(
+    '"reason":"npm has ended","msg":"The bot is stopping"',
+  );
 });
 
 test("a second signal ends it at once, although somebody is still being served", async () => {
