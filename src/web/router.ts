@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Log } from "../ports.ts";
+import { problemResponse } from "./broken-request.ts";
 
 /** A fetch-style handler; it sees the whole path, its prefix included, and Node's own request beside it. */
 export type FetchHandler = (
@@ -31,9 +32,19 @@ export function createRouter({ routes, mounts }: Site, log: Log): RequestListene
     paths.set(path, (paths.get(path) ?? new Map()).set(method, listener));
   }
   const longestFirst = Object.entries(mounts).sort(([one], [other]) => other.length - one.length);
-  const prefixes = longestFirst.map(
-    ([prefix, fetch]) => [prefix, getRequestListener(fetch, { overrideGlobalObjects: false })] as const,
-  );
+  const how = {
+    overrideGlobalObjects: false,
+    // HTTP/1.0 needs no Host.
+    hostname: "localhost",
+    errorHandler(error: unknown): Response {
+      if (error instanceof RequestError) {
+        return problemResponse(400, "The address, or the Host header, is none that there can be.");
+      }
+      log.error("A request failed", { error });
+      return Response.json({ error: "something went wrong here" }, { status: 500 });
+    },
+  };
+  const prefixes = longestFirst.map(([prefix, fetch]) => [prefix, getRequestListener(fetch, how)] as const);
 
   const find = (request: IncomingMessage, response: ServerResponse): unknown => {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { Log } from "../ports.ts";
+import { tellBrokenRequests } from "./broken-request.ts";
 import { createRouter, type Site, sendJson } from "./router.ts";
 
 export type Listening =
@@ -35,6 +36,7 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
   };
   let router = starting;
   const server = createServer((request, response) => router(request, response));
+  tellBrokenRequests(server);
   // Slow senders are let go; 25 MB, the largest webhook, fits in these times.
   server.headersTimeout = 15_000;
   server.requestTimeout = 60_000;

@@ -86,7 +86,8 @@ test("a listener or mount that fails is a 500 in JSON, is logged, and harms no o
   const answer = await fetch(`${url}/bad?key=secret`);
   expect(answer.status).toBe(500);
   expect(await answer.json()).toEqual({ error: "something went wrong here" });
-  expect((await fetch(`${url}/worse`)).status).toBe(500);
+  const worse = await fetch(`${url}/worse`);
+  expect([worse.status, await worse.json()]).toEqual([500, { error: "something went wrong here" }]);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   expect(lines).toContainEqual(expect.objectContaining({ message: "A request failed", path: "/bad" }));
 });
@@ -97,6 +98,60 @@ test("a request line that is no path harms nothing", async () => {
   socket.end("GET http://[ HTTP/1.1\r\nHost: %%%\r\nConnection: close\r\n\r\n");
   await once(socket, "data");
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+});
+
+/** All that the server says to these bytes until it closes the connection. */
+async function told(port: number, ...bytes: string[]): Promise<string> {
+  const socket = createConnection(port, "127.0.0.1").setEncoding("latin1");
+  for (const part of bytes) socket.write(part, "latin1");
+  let answer = "";
+  for await (const text of socket) answer += text;
+  return answer;
+}
+
+test.each([
+  ["no HTTP", "hello\r\n\r\n", 400],
+  ["a method that nobody knows", "FOO /api/v1 HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+  ["a space in the address", "GET /api/v1?q=a b HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+  ["headers without end", `GET /api/v1 HTTP/1.1\r\nHost: x\r\nX: ${"a".repeat(20_000)}\r\n\r\n`, 431],
+  ["a Host that is none", "GET /api/v1 HTTP/1.1\r\nHost: a b/c\r\nConnection: close\r\n\r\n", 400],
+  ["a broken body", "POST /api/v1 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nx\r\n", 400],
+])("%s is refused with a problem document", async (_, bytes, status) => {
+  const { port } = await serving({
+    mounts: { "/api/v1": async (request) => new Response(await request.text()) },
+  });
+  const [head = "", body = ""] = (await told(port, bytes)).split("\r\n\r\n");
+  expect(head.toLowerCase()).toContain(`http/1.1 ${status} `);
+  expect(head.toLowerCase()).toContain("content-type: application/problem+json");
+  expect(JSON.parse(body)).toMatchObject({
+    type: expect.stringMatching(/\/invalid_request$/),
+    status,
+    detail: expect.stringMatching(/\.$/),
+  });
+});
+
+test("HTTP/1.0, which has no Host, is answered", async () => {
+  const { port } = await serving({ mounts: { "/api/v1": () => new Response("x") } });
+  expect(await told(port, "GET /api/v1 HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test("what is broken behind a whole request is never told as the answer to that", async () => {
+  const entered = Promise.withResolvers<void>();
+  const leave = Promise.withResolvers<void>();
+  const { port } = await serving({
+    routes: {
+      "POST /slow": async (_, response) => {
+        entered.resolve();
+        await leave.promise;
+        response.end("done");
+      },
+    },
+  });
+  const whole = "POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+  const answer = told(port, whole, "hello\r\n\r\n");
+  await entered.promise;
+  expect(await answer).toBe("");
+  leave.resolve();
 });
 
 test("a port that is taken is told in one sentence", async () => {
