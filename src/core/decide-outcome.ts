@@ -195,7 +195,8 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "card": {
       const record = runOf(draft, effect.dispatch);
       if (record === undefined) return;
-      const placed = draft.thread.places.includes(effect.at);
+      const unposted = effect.message === undefined && record.subject?.locked === true;
+      const placed = draft.thread.places.includes(effect.at) && !unposted;
       // Without a card the run would have no place to be told in: none is made.
       if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
       else if (!placed && record.request === null) notFollowed(draft, record, reason);

@@ -68,7 +68,10 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
 const messageOf = (event: PersonEvent): { except?: string } =>
   "message" in event && event.message !== undefined ? { except: event.message } : {};
 
-/** Adds the record and what makes it a run. Without a place the card comes first, and gives it one. */
+/**
+ * Adds the record and what makes it a run. Without a place the card comes first, and gives it one; in a locked
+ * place too, since a run that nobody can be told of is none to begin.
+ */
 function begin(draft: Draft, record: RunRecord, context: { until: string; except?: string } | null): void {
   if (record.request === null) return;
   draft.thread.runs = [...draft.thread.runs.map(slim), record];
@@ -76,9 +79,16 @@ function begin(draft: Draft, record: RunRecord, context: { until: string; except
   let after: string | undefined;
   if (place === undefined) after = postCard(draft, record, draft.thread.scope);
   else {
-    postCard(draft, record, place);
+    const card = postCard(draft, record, place);
+    if (record.subject?.locked) after = card;
     if (context !== null) {
-      after = add(draft, record.dispatch, { kind: "read", at: place, dispatch: record.dispatch, ...context });
+      after = add(draft, record.dispatch, {
+        kind: "read",
+        at: place,
+        dispatch: record.dispatch,
+        ...context,
+        ...(after === undefined ? {} : { after }),
+      });
     }
     setLabels(draft);
   }

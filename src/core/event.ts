@@ -36,6 +36,8 @@ export interface Subject {
   readonly author: string;
   /** Absent: it is an issue. */
   readonly pullRequest?: true;
+  /** Only some may write there, and whether the bot is one of them shows when it tries. */
+  readonly locked?: true;
 }
 
 interface FromPerson {

@@ -12,6 +12,7 @@ export const issue = z.object({
   html_url: z.string(),
   user: account.nullish(),
   updated_at: z.string(),
+  locked: z.boolean().nullish(),
   /** There if it is a pull request, which GitHub counts among the issues. */
   pull_request: z.looseObject({}).nullish(),
 });

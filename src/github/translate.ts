@@ -22,6 +22,7 @@ const subjectOf = (issue: IssuePayload): Subject => ({
   url: issue.html_url,
   author: issue.user?.login ?? "ghost",
   ...(issue.pull_request ? { pullRequest: true } : {}),
+  ...(issue.locked ? { locked: true } : {}),
 });
 
 const isStateLabel = (name: string): boolean => stateLabels.some((label) => same(label, name));

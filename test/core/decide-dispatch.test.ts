@@ -12,6 +12,7 @@ import {
   runAt,
   slash,
   story,
+  subject,
 } from "./story.ts";
 
 test("a slash command posts the card first, and only its place lets the run be made", () => {
@@ -43,6 +44,27 @@ test("if the bot can't post in the channel, the person is told privately and no 
   expect(it.said("tell")[0]).toContain("I am not in this channel.");
   it.performAll();
   expect(it.settled()).toBe(true);
+});
+
+test("in a locked issue the card comes first: without it no run is made, with it the run goes its way", () => {
+  const locked = { subject: { ...subject, locked: true as const } };
+  const refused = story();
+  refused.give(labelled("agent", locked));
+  refused.done("permission", { permission: "write" });
+  expect(refused.one("read").after).toBe(refused.one("card").id);
+  expect(refused.one("create").after).toBe(refused.one("read").id);
+  refused.fails("card", { reason: "The conversation is locked." });
+  expect(refused.effects("create")).toEqual([]);
+  expect(refused.effects("read")).toEqual([]);
+  expect(refused.one("label").label).toBe("agent:failed");
+  refused.performAll();
+  expect(refused.settled()).toBe(true);
+
+  const taken = story();
+  taken.give(labelled("agent", locked));
+  taken.performAll();
+  expect(taken.thread().runs[0]).toMatchObject({ runId: "run-1", failed: null });
+  expect(taken.settled()).toBe(false);
 });
 
 test("a mention that starts a conversation makes card and run side by side", () => {

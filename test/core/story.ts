@@ -38,7 +38,7 @@ export const at = (seconds: number): string => new Date(start + seconds * 1_000)
 export const channel = "slack:T1:C1";
 export const place = "slack:T1:C1:100.1";
 export const issue = "github:octo/app#7";
-const subject = {
+export const subject = {
   title: "The test is flaky",
   body: "It fails on Mondays.",
   url: "https://github.com/octo/app/issues/7",

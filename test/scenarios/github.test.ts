@@ -172,6 +172,15 @@ test("a pull request that the agent opened is linked where it was asked for", as
   expect(end.body).toContain("[Pull request octo/app#9](<https://github.com/octo/app/pull/9>)");
 });
 
+test("where a locked issue keeps the bot out no run is made, and the label says that it failed", async () => {
+  const issue = await open("Heated");
+  world.github.lock({ repo, issue });
+  await label(issue);
+  await eventually("the label of the failure", () => world.labels(issue).includes("agent:failed"));
+  expect(ours(issue)).toEqual([]);
+  expect((await world.runs()).filter(({ title }) => title === "Heated")).toEqual([]);
+});
+
 test("a forged webhook is refused and nothing happens", async () => {
   const before = world.creates().length;
   const payload = { action: "labeled", label: { name: "agent" } };
