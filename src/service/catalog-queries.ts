@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { wholeNumber } from "./query.ts";
 
 export const environmentsQuery = z.object({
   sort_by: z
@@ -24,6 +25,6 @@ export type SkillsQuery = z.infer<typeof skillsQuery>;
 
 export const factoriesQuery = z.object({
   search: z.string().default("").describe("A part of the name or of an alias, whatever the case."),
-  limit: z.coerce.number().int().min(1).max(100).default(50).describe("How many factories a page has."),
+  limit: wholeNumber(1, 100, 50).describe("How many factories a page has."),
   cursor: z.string().optional().describe("`next_cursor` of the page before, with the same search."),
 });

@@ -104,7 +104,7 @@ ${requestBody === undefined ? "" : html`<h4>Body</h4>${shape(requestBody.content
 <h4>Answers</h4>
 <dl>${Object.entries(responses).map(
     ([status, { description: what, content }]) =>
-      html`<dt><code>${status}</code></dt><dd>${text(what)}: ${Object.entries(content).map(
+      html`<dt><code>${status}</code></dt><dd>${text(what.replace(/\.$/, ""))}: ${Object.entries(content).map(
         ([media, { schema }]) =>
           html`${media === "application/json" ? "" : html`<code>${media}</code> `}${kind(schema)}`,
       )}</dd>`,
@@ -131,7 +131,7 @@ function shape(schema: JsonSchema): Html {
 /** A few words on what a value is; a link where it has a name. */
 function kind(schema: JsonSchema | boolean): Html {
   if (typeof schema === "boolean") return html`anything`;
-  const { $ref, type, items, anyOf, format, default: usual } = schema;
+  const { $ref, type, items, anyOf, format, default: usual, additionalProperties: each } = schema;
   if ($ref?.startsWith(schemasAt)) {
     const name = $ref.slice(schemasAt.length);
     return html`<a href="#shape-${name}">${name}</a>`;
@@ -141,6 +141,9 @@ function kind(schema: JsonSchema | boolean): Html {
   if (schema.enum !== undefined) return html`${schema.enum.join(" | ")}${suffix(usual)}`;
   if (type === "array") {
     return html`list of ${typeof items === "object" && !Array.isArray(items) ? kind(items) : "anything"}`;
+  }
+  if (type === "object" && typeof each === "object" && Object.keys(each).length > 0) {
+    return html`map of name to ${kind(each)}`;
   }
   const what = (Array.isArray(type) ? type : [type ?? "anything"]).join(" or ");
   return html`${format === "date-time" ? "RFC 3339 time" : what}${bounds(schema)}${suffix(usual)}`;

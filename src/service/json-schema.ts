@@ -41,7 +41,8 @@ const maps = new Map<z.core.$ZodType, JsonSchema>([
       maxProperties: 20,
       propertyNames: { pattern: "^[a-zA-Z0-9._-]{1,64}$" },
       additionalProperties: { type: "string", maxLength: 256 },
-      description: "Pairs that never change. A value has at most 256 bytes of UTF-8, and no NUL.",
+      description:
+        "At most 20 pairs, which never change. A key has 1 to 64 characters of `a-z A-Z 0-9 . _ -`, a value at most 256 bytes of UTF-8 and no NUL.",
     },
   ],
 ]);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { knownStates } from "../agent-runs/schema.ts";
 import type { QueryParameter } from "./endpoint.ts";
 import { type Result, refused } from "./problem.ts";
-import { singleValues } from "./query.ts";
+import { singleValues, wholeNumber } from "./query.ts";
 import { faults } from "./request-body.ts";
 
 const time = z.iso
@@ -10,7 +10,7 @@ const time = z.iso
   .transform((text) => Date.parse(text));
 
 const query = z.object({
-  limit: z.coerce.number().int().min(1).max(500).default(20),
+  limit: wholeNumber(1, 500, 20),
   cursor: z.string().nullable().default(null),
   sort_by: z.enum(["updated_at", "created_at", "title", "agent"]).default("updated_at"),
   sort_order: z.enum(["desc", "asc"]).default("desc"),

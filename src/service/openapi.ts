@@ -115,7 +115,8 @@ const valueSchema = ({ description: _, ...schema }: JsonSchema): JsonSchema => s
 
 function answerOf({ answer }: Endpoint): OpenApiResponse {
   if (isMedia(answer)) {
-    return { description: answer.what, content: { [answer.media]: { schema: { type: "string" } } } };
+    const type = answer.media === "application/json" ? "object" : "string";
+    return { description: answer.what, content: { [answer.media]: { schema: { type } } } };
   }
   return {
     description: answer.description ?? "Done",

@@ -1,7 +1,13 @@
-import type { z } from "zod";
+import { z } from "zod";
 import type { QueryParameter } from "./endpoint.ts";
 import { type Result, refused } from "./problem.ts";
 import { faults } from "./request-body.ts";
+
+/** A whole number; `usual` if it is left out. */
+export function wholeNumber(least: number, most: number, usual: number) {
+  const error = `it must be a whole number from ${least} to ${most}`;
+  return z.coerce.number(error).int(error).min(least, error).max(most, error).default(usual);
+}
 
 /** Reads a query of single values. Unknown parameters are ignored, empty ones are absent, the first of several counts. */
 export function readQuery<T>(parameters: URLSearchParams, schema: z.ZodType<T>): Result<T> {

@@ -13,7 +13,7 @@ export async function readBody<T>(
   schema: z.ZodType<T>,
   mostBytes: number,
 ): Promise<Result<T>> {
-  const coding = request.headers.get("content-encoding") ?? "identity";
+  const coding = request.headers.get("content-encoding") || "identity";
   if (coding.toLowerCase() !== "identity") {
     const detail = "Content-Encoding: the body is taken as it is only, not compressed.";
     return { ok: false, refusal: { code: "invalid_request", detail, status: 415 } };
@@ -36,7 +36,7 @@ export async function readBody<T>(
   if (isDeeper(value, mostLevels)) {
     return refused("invalid_request", `The body is nested more than ${mostLevels} levels deep.`);
   }
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: inWords });
   return parsed.success
     ? { ok: true, value: parsed.data }
     : refused("invalid_request", faults(parsed.error.issues));
@@ -50,6 +50,13 @@ const mostLevels = 100;
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+}
+
+/** For people, what a schema itself says nothing about. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return "it is required";
+  if (issue.code === "too_small" && issue.origin === "string") return "it is empty";
+  return undefined;
 }
 
 const mostFaults = 5;

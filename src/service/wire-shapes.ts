@@ -56,6 +56,9 @@ const config = requested.config.unwrap().extend({
   ),
   skill_spec: configured.skill_spec.describe("A skill, `owner/repo:name` or `owner/repo:path/to/SKILL.md`."),
   skills: configured.skills.describe("Kept, and without effect here: name one skill as `skill_spec`."),
+  mcp_servers: configured.mcp_servers.describe(
+    "Tool servers for the agent, by name; each has exactly one of `command`, `url` and `warp_id`.",
+  ),
 });
 
 export const runRequest = createRequest.extend({
@@ -64,9 +67,15 @@ export const runRequest = createRequest.extend({
   config: config.optional(),
   skill: requested.skill.describe("Wins over the configuration's `skill_spec`."),
   conversation_id: requested.conversation_id.describe("An earlier run's conversation, to go on with."),
-  attachments: requested.attachments.describe("Files for the agent; `data` is base64."),
+  attachments: requested.attachments.describe(
+    "Files for the agent, at most 5; `data` is base64. The whole body has at most 10 MB, so that there is room for about 7 MB of files.",
+  ),
   images: z.array(image).max(5).optional().describe("Attachments of older clients, which have no names."),
   mode: requested.mode.describe("Accepted, and without effect here."),
+  interactive: requested.interactive.describe("Accepted, and without effect here."),
+  team: requested.team.describe("Accepted, and without effect here."),
+  agent_identity_uid: requested.agent_identity_uid.describe("Accepted, and without effect here."),
+  on_behalf_of: requested.on_behalf_of.describe("Accepted, and without effect here."),
   parent_run_id: requested.parent_run_id.describe("The run that asks for this one."),
 });
 export type RunRequest = z.infer<typeof runRequest>;

@@ -1,8 +1,21 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { emptyCatalog, type FactorySpec } from "../../src/service/catalog.ts";
 import { apiKey, problemOf, serving } from "./serving.ts";
 
 const invalid = { http: 400, type: expect.stringMatching(/\/invalid_request$/), retryable: false };
+
+const fixers: FactorySpec = {
+  uid: "fixers",
+  name: "Fixers",
+  aliases: [],
+  description: null,
+  basePrompt: null,
+  environmentId: null,
+  modelId: null,
+  skill: null,
+  command: null,
+};
 
 test.each([
   "text/plain",
@@ -95,6 +108,32 @@ test.each([
     ...invalid,
     detail: expect.stringContaining(named),
   });
+});
+
+test.each([
+  [
+    "POST",
+    "/agent/run",
+    { prompt: "x", attachments: [{ data: "" }] },
+    "attachments.0.file_name: it is required",
+  ],
+  ["POST", "/factory/fixers/runs", {}, "prompt: it is required"],
+  ["POST", "/agent/runs/{runId}/followups", {}, "message: it is required"],
+  ["POST", "/agent/runs/{runId}/followups", { message: "" }, "message: it is empty"],
+  ["GET", "/agent/runs?limit=0", undefined, "limit: it must be a whole number from 1 to 500"],
+  ["GET", "/agent/runs?limit=abc", undefined, "limit: it must be a whole number from 1 to 500"],
+  ["GET", "/factory?limit=101", undefined, "limit: it must be a whole number from 1 to 100"],
+])("%s %s with %j is refused in words for people", async (method, path, body, words) => {
+  const { api } = await serving({ catalog: { ...emptyCatalog, factories: [fixers] } });
+  const real = path.replace("{runId}", await api.create({ prompt: "x" }));
+  const { detail } = await problemOf(api.send(method, real, body));
+  expect(detail?.split("; ")[0]).toBe(words);
+});
+
+test("an empty Content-Encoding is none", async () => {
+  const { api } = await serving();
+  const answer = await api.send("POST", "/agent/run", { prompt: "x" }, { "content-encoding": "" });
+  expect(answer.status).toBe(200);
 });
 
 test.each(["%zz", "%E0%A4%A", "%00%0a", "..%2f..", "a%5Cb", "__proto__", "constructor", "x".repeat(8000)])(

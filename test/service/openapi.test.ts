@@ -183,6 +183,7 @@ test("what the service answers is what its document says, member for member", as
   await documented("POST", "/agent/runs/{runId}/followups", { message: "more" }, { runId });
   await documented("GET", "/agent/environments");
   await documented("GET", "/agent/models");
+  await documented("GET", "/openapi.json");
   const skills = await documented("GET", "/agent", undefined, {}, "?include_malformed_skills=true");
   expect(JSON.stringify(skills.value)).toContain("octo/app:review");
   await documented("GET", "/factory");
@@ -235,6 +236,7 @@ test("the page for people shows every operation and every shape, and runs nothin
   const page = await answer.text();
   for (const { one } of operationsOf(document)) expect(page).toContain(`id="${one.operationId}"`);
   for (const name of Object.keys(document.components.schemas)) expect(page).toContain(`id="shape-${name}"`);
+  expect(page).toContain('map of name to <a href="#shape-MCPServerConfig">');
   const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, to]) => to);
   expect(links.filter((to) => !page.includes(`id="${to}"`))).toEqual([]);
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
