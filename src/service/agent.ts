@@ -27,10 +27,13 @@ export interface Turn {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** `broken`: it could not be started. `aborted`: it was ended by the signal. */
+/**
+ * `broken`: it could not be started. `aborted`: it was ended by the signal. `answer`: what it has to say in the
+ * end; absent: all that it wrote.
+ */
 export type TurnEnd =
-  | { readonly kind: "finished" }
-  | { readonly kind: "failed"; readonly reason: string }
+  | { readonly kind: "finished"; readonly answer?: string }
+  | { readonly kind: "failed"; readonly reason: string; readonly answer?: string }
   | { readonly kind: "broken"; readonly reason: string }
   | { readonly kind: "aborted" };
 

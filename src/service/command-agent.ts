@@ -1,5 +1,6 @@
 import type { Agent, TurnEnd } from "./agent.ts";
 import { agentEnvironment } from "./agent-environment.ts";
+import { createEventReader } from "./event-lines.ts";
 import { lastLines } from "./git.ts";
 import type { ServiceLog } from "./log.ts";
 import { callOf } from "./presets.ts";
@@ -30,17 +31,23 @@ export function createCommandAgent({ command, environment, run, log }: CommandAg
         environment: { ...agentEnvironment(environment, turn), ...call.environment },
         input: call.input,
       };
-      const end = await run(wish, signal, { stdout: write, stderr: stderr.add });
+      const events = call.events === undefined ? null : createEventReader(call.events, write);
+      const end = await run(wish, signal, { stdout: events?.add ?? write, stderr: stderr.add });
+      const told = events?.end() ?? { answer: null, fault: null };
       if (end.kind === "aborted") return end;
+      const answer = told.answer === null ? {} : { answer: told.answer };
       const fault = faultOf(end);
-      if (fault === null) return { kind: "finished" };
+      if (fault === null) {
+        if (told.fault === null) return { kind: "finished", ...answer };
+        return { kind: "failed", reason: `The agent failed: ${told.fault}`, ...answer };
+      }
       if (end.kind === "unstarted") {
         log.error("the agent's command could not be started", { runId: turn.runId, error: end.error });
         return { kind: "broken", reason: "The agent's command could not be started." };
       }
-      const words = lastLines(stderr.text());
+      const words = told.fault || lastLines(stderr.text());
       const reason = `The agent's command ${fault}`;
-      return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}` };
+      return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}`, ...answer };
     },
   };
 }

@@ -4,7 +4,9 @@
  */
 
 import { blockedLine, type Turn } from "./agent.ts";
+import { readClaude, readCodex } from "./agent-events.ts";
 import { writeDurably } from "./durable-file.ts";
+import type { ReadEvent } from "./event-lines.ts";
 import { forClaude, forCodex, forGemini, forOpencode, forOz } from "./mcp-formats.ts";
 import type { Command } from "./run-process.ts";
 
@@ -13,6 +15,8 @@ export interface Call {
   readonly command: Command;
   readonly input: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** For a program that tells of its work in events; absent: what it prints is its answer. */
+  readonly events?: ReadEvent;
 }
 
 /** Writes a file of the run's own and resolves with its path. */
@@ -34,19 +38,21 @@ const hasServers = (turn: Turn): boolean => Object.keys(turn.mcpServers).length 
 /** With `=`, so that no value is taken for an option. */
 const option = (name: string, value: string | null): string[] => (value === null ? [] : [`${name}=${value}`]);
 
-/** https://code.claude.com/docs/en/cli-reference */
+/** https://code.claude.com/docs/en/cli-reference. As text it would print nothing before its end. */
 const claude: Preset = async (turn, model, write) => {
   const servers = hasServers(turn)
     ? await write("claude.json", JSON.stringify(forClaude(turn.mcpServers)))
     : null;
   const args = [
     "--print",
-    "--output-format=text",
+    "--output-format=stream-json",
+    "--verbose",
     "--permission-mode=bypassPermissions",
     ...option("--model", model),
     ...option("--mcp-config", servers),
   ];
-  return { command: { program: "claude", args }, input: briefed(turn), environment: {} };
+  const command = { program: "claude", args };
+  return { command, input: briefed(turn), environment: {}, events: readClaude };
 };
 
 /**
@@ -57,8 +63,8 @@ const codex: Preset = async (turn, model) => {
   const servers = hasServers(turn) ? forCodex(turn.mcpServers) : null;
   const args = [
     "exec",
+    "--json",
     "--skip-git-repo-check",
-    "--color=never",
     "--dangerously-bypass-approvals-and-sandbox",
     ...option("--model", model),
     ...(servers === null ? [] : [`--config=mcp_servers=${servers.value}`]),
@@ -68,6 +74,7 @@ const codex: Preset = async (turn, model) => {
     command: { program: "codex", args },
     input: briefed(turn),
     environment: servers?.environment ?? {},
+    events: readCodex,
   };
 };
 

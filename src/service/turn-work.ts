@@ -119,11 +119,19 @@ export function createTurnWork(options: TurnWorkOptions): TurnWork {
     return { branch, isOwn, files, newUid: randomUUID };
   }
 
+  function newOutput(run: Run): TextTail {
+    const redact = createRedaction(workplaces.environmentOf(run)?.variables ?? {});
+    return createTextTail(mostAnswer, (text) => redact(readable(text)));
+  }
+
+  function readably(run: Run, text: string): string {
+    const output = newOutput(run);
+    output.add(text);
+    return output.text();
+  }
+
   return {
-    newOutput(run) {
-      const redact = createRedaction(workplaces.environmentOf(run)?.variables ?? {});
-      return createTextTail(mostAnswer, (text) => redact(readable(text)));
-    },
+    newOutput,
     async work(document, agent, under) {
       const { run, turn } = document;
       let artifactsFolder: string | null = null;
@@ -132,7 +140,9 @@ export function createTurnWork(options: TurnWorkOptions): TurnWork {
         const files = await makeWorkFiles(folder, run);
         ({ artifactsFolder } = files);
         const end = await agentEnd(document, agent, files, under);
-        outcome = outcomeOf(end, under.output.text(), under.lateness(), (text) => redacted(run, text));
+        const answer = "answer" in end ? end.answer : undefined;
+        const text = answer === undefined ? under.output.text() : readably(run, answer);
+        outcome = outcomeOf(end, text, under.lateness(), (reason) => redacted(run, reason));
       } catch (error) {
         log.error("a turn could not be worked on", { runId: run.id, turn, error });
         outcome = { kind: "broken", text: under.output.text(), reason: "The agent could not be started." };

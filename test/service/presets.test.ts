@@ -48,12 +48,12 @@ const mcp_servers = {
 
 /** Arguments before those that depend on the request, and on what comes after; stdin holds the prompt. */
 const onStdin: readonly (readonly [string, readonly string[], readonly string[]])[] = [
-  ["claude", ["--print", "--output-format=text", "--permission-mode=bypassPermissions"], []],
   [
-    "codex",
-    ["exec", "--skip-git-repo-check", "--color=never", "--dangerously-bypass-approvals-and-sandbox"],
-    ["-"],
+    "claude",
+    ["--print", "--output-format=stream-json", "--verbose", "--permission-mode=bypassPermissions"],
+    [],
   ],
+  ["codex", ["exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"], ["-"]],
   ["gemini", ["--approval-mode=yolo", "--output-format=text"], []],
   ["opencode", ["run", "--auto"], []],
 ];
