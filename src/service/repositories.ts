@@ -79,13 +79,15 @@ export function createRepositories(folder: string, git: Git, now: () => number):
     const commit = await beginning(wish, ask);
     if (commit.kind === "aborted") return commit;
     if (commit.kind === "failed") {
+      // Nothing is known of the repository itself; what git said of the fetch is the cause.
+      if (fetched.kind === "failed") return told(fetched, "could not be fetched", clone);
       const what = wish.branch === null ? "default branch" : `branch ${JSON.stringify(wish.branch)}`;
       return { kind: "failed", reason: `The repository has no ${what}.` };
     }
     await rm(wish.path, { recursive: true, force: true });
     await ask("worktree", "prune");
     const added = await ask("worktree", "add", "--quiet", "--detach", "--", wish.path, commit.output.trim());
-    if (added.kind !== "done") return told(added, "could not be checked out");
+    if (added.kind !== "done") return told(added, "could not be checked out", clone);
     if (wish.again?.branch) await backOnBranch(wish.again.branch, wish, signal);
     return { kind: "done", clone, staleSince };
   }
@@ -172,10 +174,12 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-function told(end: GitEnd, what: string): CheckedOut {
-  return end.kind === "failed"
-    ? { kind: "failed", reason: `The repository ${what}: ${end.complaint}` }
-    : { kind: "aborted" };
+/** `clone`: it was there before, and may be what is wrong. */
+function told(end: GitEnd, what: string, clone?: string): CheckedOut {
+  if (end.kind !== "failed") return { kind: "aborted" };
+  const hint = `If the service's clone is damaged, remove ${clone}: the next run makes it anew.`;
+  const reason = `The repository ${what}: ${end.complaint}`;
+  return { kind: "failed", reason: clone === undefined ? reason : `${reason}\n${hint}` };
 }
 
 /** Another repository of the same environment is another clone: worktrees may still need the old one. */

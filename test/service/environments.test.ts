@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emptyCatalog } from "../../src/service/catalog.ts";
@@ -294,4 +294,34 @@ test("an environment without a repository is an empty folder that is set up once
     "assistant: tools",
     "assistant: tools",
   ]);
+});
+
+test.each([
+  ["refs", "refs/remotes"],
+  ["objects", "objects"],
+])("a clone whose %s are damaged is told as that, and one that was removed is made anew", async (_, part) => {
+  const { path } = await repository();
+  const { api, folder } = await serving({
+    environment: gitEnvironment,
+    command: "cat readme.txt",
+    catalog: offering({ repository: path }),
+  });
+  await api.until(await api.create(inApp("x")), "SUCCEEDED");
+  const clones = join(folder, "service", "repositories");
+  const [name = ""] = await readdir(clones);
+  const clone = join(clones, name);
+  const files = await readdir(join(clone, part), { recursive: true, withFileTypes: true });
+  for (const file of files.filter((each) => each.isFile())) {
+    const damaged = join(file.parentPath, file.name);
+    await chmod(damaged, 0o600);
+    await truncate(damaged);
+  }
+  const run = await api.until(await api.create(inApp("x")), "FAILED");
+  expect(run.status_message?.message).toMatch(/^The repository could not be (fetched|checked out): ./);
+  const told = /If the service's clone is damaged, remove (.+): the next run/.exec(
+    run.status_message?.message ?? "",
+  );
+  expect(told?.[1]).toBe(clone);
+  await rm(clone, { recursive: true });
+  await api.until(await api.create(inApp("x")), "SUCCEEDED");
 });
