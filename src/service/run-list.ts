@@ -3,7 +3,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import type { ListFilter } from "./list-query.ts";
 import { type Result, refused } from "./problem.ts";
 import { type Condition, conditionsOf } from "./run-conditions.ts";
-import { type Mark, readCursor, writeCursor } from "./run-cursor.ts";
+import { type Mark, readCursor, sortColumns, writeCursor } from "./run-cursor.ts";
 import type { Run } from "./run-document.ts";
 import { type Look, lookFor, type Query } from "./run-look.ts";
 import { createQueries, type Row } from "./run-queries.ts";
@@ -136,7 +136,12 @@ export function createRunList(
   }
 
   return async (filter) => {
-    const after = filter.cursor === null ? null : readCursor(filter.cursor, filter);
+    const { column } = sortColumns[filter.sort_by];
+    const keyAt = (order: number): string | null => {
+      const [row] = query(`SELECT ${column} AS key FROM run WHERE ord = ?`, [order]);
+      return typeof row?.key === "string" ? row.key : null;
+    };
+    const after = filter.cursor === null ? null : readCursor(filter.cursor, filter, keyAt);
     if (after === "invalid") {
       return refused("invalid_request", "cursor: it is not one that this service gave for the same sorting");
     }

@@ -113,6 +113,27 @@ test.each([
   expect(found.detail).toContain(named);
 });
 
+test.each(["title", "agent"])(
+  "runs with long names are paged by %s with cursors that fit an address",
+  async (by) => {
+    const { api } = await serving({ demoStepMs: 600_000 });
+    const long = "é".repeat(20_000);
+    for (let i = 0; i < 3; i++) {
+      await api.create({ prompt: `Prompt ${i}`, title: `${long}${i}`, config: { name: `${long}${i}` } });
+    }
+    const read: number[] = [];
+    for (let cursor = ""; ; ) {
+      const query = `sort_by=${by}&sort_order=asc&limit=1&cursor=${cursor}`;
+      read.push(...(await numbers(api, query)));
+      const { next_cursor } = (await api.list(query)).page_info;
+      if (!next_cursor) break;
+      expect(next_cursor.length).toBeLessThan(1_000);
+      cursor = next_cursor;
+    }
+    expect(read).toEqual([0, 1, 2]);
+  },
+);
+
 test("a cursor of another sorting is refused", async () => {
   const api = await manyRuns(3);
   const { next_cursor } = (await api.list("limit=1&sort_by=title")).page_info;
