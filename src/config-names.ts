@@ -7,7 +7,7 @@ export function misspelled(env: Given): string[] {
     .filter((name) => /^(AGENT|SLACK|GITHUB)_/.test(name) && !known.includes(name))
     .flatMap((name) => {
       const meant = known.find((one) => distance(name, one) <= 2);
-      return meant === undefined ? [] : [`${name} means nothing to the bot: is ${meant} meant?`];
+      return meant === undefined ? [] : [`${name} means nothing here: is ${meant} meant?`];
     });
 }
 

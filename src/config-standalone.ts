@@ -1,6 +1,7 @@
 import { missingSkills, readEmbedded, readFileConfig, telling } from "./config.ts";
 import { type Environment, type Given, type Name, readEnvironment } from "./config-environment.ts";
 import type { ReadFile } from "./config-github.ts";
+import { misspelled } from "./config-names.ts";
 import { type ServiceOffer, secretsOfOffer } from "./config-service.ts";
 
 /** The embedded service by itself, without the bot. */
@@ -22,9 +23,10 @@ export interface StandaloneConfig {
   readonly logLevel: Environment["LOG_LEVEL"];
 }
 
+/** As `Reading` of the bot. */
 export type StandaloneReading =
-  | { readonly ok: true; readonly config: StandaloneConfig }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | { readonly ok: true; readonly config: StandaloneConfig; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly problems: readonly string[]; readonly warnings: readonly string[] };
 
 /** What of the environment the service reads; the rest is the bot's. */
 const read: readonly Name[] = [
@@ -45,11 +47,13 @@ const read: readonly Name[] = [
 export function readStandaloneConfig(env: Given, readFile: ReadFile): StandaloneReading {
   const given = Object.fromEntries(read.map((name) => [name, env[name]]));
   const { values, problems } = readEnvironment(given);
+  const warnings = misspelled(env);
   const file = readFileConfig(values.CONFIG_FILE, readFile);
   problems.push(...(file.ok ? missingSkills(file, readFile) : file.problems));
-  if (problems.length > 0 || !file.ok) return { ok: false, problems };
+  if (problems.length > 0 || !file.ok) return { ok: false, problems, warnings };
   return {
     ok: true,
+    warnings,
     config: {
       host: values.HOST,
       port: values.PORT,

@@ -99,10 +99,11 @@ function greeting({ command, apiKey, dataDir, publicUrl }: StandaloneConfig, url
 async function main(): Promise<void> {
   loadEnvironmentFile();
   const reading = readStandaloneConfig(process.env, readText);
-  if (!reading.ok) return refuse(reading.problems);
-  const { config } = reading;
+  if (!reading.ok) return refuse([...reading.problems, ...reading.warnings]);
+  const { config, warnings } = reading;
   const secrets = standaloneSecrets(config);
   const log = createLog({ level: config.logLevel, secrets, to: pino.destination({ fd: 2, sync: true }) });
+  for (const warning of warnings) log.warn(warning);
   const unfit = prepareFolder("DATA_DIR", config.dataDir) ?? prepareFolder("AGENT_WORK_DIR", config.workDir);
   if (unfit !== null) return refuse([unfit]);
 

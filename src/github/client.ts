@@ -51,7 +51,7 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
   const octokitLog = {
     debug: () => {},
     info: quiet,
-    warn: (message: string): void => log.warn(message),
+    warn: (message: string): void => log.warn(`GitHub's client: ${message}`),
     error: quiet,
   };
   const common = {

@@ -34,7 +34,7 @@ export const createClient = (botToken: string, options: ClientOptions): WebClien
  */
 export function vendorLog(log: Log): Logger {
   const line = (parts: readonly unknown[]): string =>
-    parts.map((part) => (part instanceof Error ? part.message : String(part))).join(" ");
+    `Slack's client: ${parts.map((part) => (part instanceof Error ? part.message : String(part))).join(" ")}`;
   return {
     debug: () => {},
     info: (...parts) => log.debug(line(parts)),

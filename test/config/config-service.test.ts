@@ -270,12 +270,20 @@ test("what is wrong with the bot's own settings keeps the service alone from not
   );
 });
 
+test("the service alone warns of a misspelled variable, and not of those that are the bot's", () => {
+  const env = { AGENT_COMAND: "claude", SLACK_BOT_TOKEN: "xoxb-1" };
+  expect(readStandaloneConfig(env, readFile(""))).toMatchObject({
+    ok: true,
+    warnings: ["AGENT_COMAND means nothing here: is AGENT_COMMAND meant?"],
+  });
+});
+
 test("every fault of the service's settings is told at once", () => {
   const reading = readStandaloneConfig(
     { PORT: "high", AGENT_MAX_RUNS: "0" },
     readFile("service: { models: 7 }"),
   );
-  expect(reading).toEqual({
+  expect(reading).toMatchObject({
     ok: false,
     problems: [
       "PORT must be a whole number, 0 to 65535.",
@@ -291,7 +299,7 @@ test("a declared skill without its file keeps the bot and the service from start
     `agent-runs-bot.yaml: service.skills.octo/app:review.file names ${resolve("skills/revue.md")}, where no file can be read.`,
   ];
   expect(readConfig({}, readFile(yaml))).toMatchObject({ ok: false, problems: told });
-  expect(readStandaloneConfig({}, readFile(yaml))).toEqual({ ok: false, problems: told });
+  expect(readStandaloneConfig({}, readFile(yaml))).toMatchObject({ ok: false, problems: told });
 });
 
 test("every example of the file in the documentation is a valid one", () => {

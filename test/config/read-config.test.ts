@@ -356,7 +356,7 @@ describe("GitHub", () => {
 
 describe("misspelled names", () => {
   test("a name that is nearly ours is warned of, whether or not the rest is sound", () => {
-    const warning = "SLACK_SIGNING_SECERT means nothing to the bot: is SLACK_SIGNING_SECRET meant?";
+    const warning = "SLACK_SIGNING_SECERT means nothing here: is SLACK_SIGNING_SECRET meant?";
     expect(read({ ...slack, SLACK_SIGNING_SECERT: "s" }).warnings).toEqual([warning]);
     expect(read({ SLACK_BOT_TOKEN: "xoxb-1", SLACK_SIGNING_SECERT: "s" }).warnings).toEqual([warning]);
   });
