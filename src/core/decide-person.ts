@@ -5,7 +5,7 @@ import { dispatch } from "./dispatch.ts";
 import { add, type Draft, once, replaceEffect, runOf, see, tell } from "./draft.ts";
 import type { ButtonEvent, LabelEvent, Permission, Person, PersonEvent, ReplyEvent } from "./event.ts";
 import { labelDefaults, type Rules, verdict } from "./policy.ts";
-import { followUpOf } from "./prompt.ts";
+import { followUpOf, visible } from "./prompt.ts";
 import { currentRun, isAtWork, type RunRecord, type Thread } from "./thread.ts";
 import { noteView, notPassedOnView, problemView, refusedView } from "./view.ts";
 
@@ -147,6 +147,8 @@ function refuse(draft: Draft, event: PersonEvent, reason: string): void {
 
 function applyReply(draft: Draft, event: ReplyEvent): void {
   const latest = currentRun(draft.thread);
+  if (event.files && (event.mention || (latest !== undefined && !draft.thread.muted)))
+    leaveFiles(draft, event);
   if (event.mention) {
     const parsed = parseMention(event.text);
     if (parsed !== null) {
@@ -170,7 +172,17 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
     }
     return;
   }
-  if (event.text.trim() !== "") followUp(draft, event, latest);
+  if (visible(event.text) !== "") followUp(draft, event, latest);
+}
+
+/** The agent is told words only. Why a message had no effect, or less than meant, is said once. */
+function leaveFiles(draft: Draft, event: ReplyEvent): void {
+  if (visible(event.text) === "") {
+    add(draft, event.id, { kind: "react", at: event.place, message: event.message, reaction: "refused" });
+  }
+  if (once(draft, `files ${event.by.id}`)) {
+    tell(draft, event, noteView("Only words are passed on to the agent; files stay among people."));
+  }
 }
 
 function followUp(draft: Draft, event: ReplyEvent, record: RunRecord): void {

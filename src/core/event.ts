@@ -74,6 +74,8 @@ export interface ReplyEvent extends FromPerson {
   readonly first: boolean;
   /** It stands under a recent message of our own, so that its thread surely is, or is about to be, ours. */
   readonly underOurs: boolean;
+  /** Files came with it, which only people can open. */
+  readonly files?: true;
   readonly subject?: Subject;
 }
 

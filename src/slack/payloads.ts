@@ -28,6 +28,7 @@ export const messageEvent = z.object({
   bot_profile: z.object({ name: z.string().nullish() }).nullish(),
   user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
   text: z.string().nullish(),
+  files: z.array(z.unknown()).nullish().catch(null),
   ts: z.string().regex(/^\d{1,11}\.\d{1,6}$/),
   thread_ts: z.string().nullish(),
   parent_user_id: z.string().nullish(),

@@ -92,6 +92,7 @@ function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent
       threadTs !== message.ts &&
       message.parent_user_id === self.userId &&
       now - millisecondsOf(threadTs) < recentMs,
+    ...(message.files?.length ? { files: true } : {}),
   };
 }
 

@@ -55,6 +55,34 @@ test("an aside is left alone, mentioned or not", () => {
   expect(it.give(reply("  !ASIDE lunch?", { mention: true }))).toBe("ignore");
 });
 
+test("files that come with a message are not passed on, and whoever sent them is told so, once", () => {
+  const it = started();
+  it.give(reply("", { files: true }));
+  expect(it.effects("follow-up")).toEqual([]);
+  expect(it.one("react").reaction).toBe("refused");
+  expect(it.said("tell")).toEqual(["Only words are passed on to the agent; files stay among people."]);
+  it.give(reply("the log is attached", { files: true }));
+  expect(it.one("follow-up").message).toContain("the log is attached");
+  expect(it.said("tell")).toHaveLength(1);
+
+  const quiet = started();
+  quiet.give(mention("mute", { first: false }));
+  quiet.performAll();
+  quiet.give(reply("among us", { files: true }));
+  expect(quiet.thread().effects).toEqual([]);
+
+  const asked = story();
+  asked.give(mention("look at this", { files: true }));
+  expect(asked.effects("create")).toHaveLength(1);
+  expect(asked.said("tell")[0]).toContain("files stay among people");
+});
+
+test("a reply of characters that nobody sees says nothing to the agent", () => {
+  const it = started();
+  it.give(reply("\u200b\u2060"));
+  expect(it.effects("follow-up")).toEqual([]);
+});
+
 test("what is said in places without a run is nobody's business", () => {
   const it = story();
   expect(it.give(reply("hello"))).toBe("ignore");

@@ -40,6 +40,13 @@ test.each([
   expect(translate(message({ text }), self, now)).toMatchObject({ text: plain, mention: true });
 });
 
+test("files are noticed, whatever Slack says of them", () => {
+  const withFiles = (files: unknown) => translate(message({ subtype: "file_share", files }), self, now);
+  expect(withFiles([{ id: "F1", name: "log.txt" }])).toMatchObject({ files: true });
+  expect(withFiles([])).not.toHaveProperty("files");
+  expect(withFiles("none")).not.toHaveProperty("files");
+});
+
 test("somebody else's mention is no mention of the bot", () => {
   const event = translate(message({ text: "<@UBOTH> fix it" }), self, now);
   expect(event).toMatchObject({ text: "@UBOTH fix it", mention: false });
