@@ -54,7 +54,12 @@ export function parseCommand(text: string): ParsedCommand {
       `I don't know the command \`${shorten(word, 40)}\`. ${meant}${start}\`help\` shows them all.`,
     );
   }
-  return parseVerb(verb, verb === "run" ? rest : firstWord(text.trim().split("\n", 1).join()).rest);
+  if (verb === "run") return parseVerb(verb, rest);
+  const [line = "", ...below] = text.trim().split("\n");
+  if (below.some((other) => /^\s*\/agent(?!\S)/i.test(other))) {
+    return problem("One message holds one command. Say the next one in a message of its own.");
+  }
+  return parseVerb(verb, firstWord(line.trim()).rest);
 }
 
 /** The word that may be a verb. One that stands alone may be said as a sentence: `status?` */

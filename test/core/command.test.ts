@@ -75,6 +75,7 @@ test("what stands below a command's line is no part of it, but for a prompt", ()
     command: { run: "run-1" },
   });
   expect(problemOf("attach\nrun-1")).toContain("attach <run>");
+  expect(problemOf("cancel\n/agent run fix it another way")).toContain("one command");
   expect(parseCommand("run\nfix\nall")).toMatchObject({ command: { prompt: "fix\nall" } });
 });
 
