@@ -2,7 +2,7 @@
 
 import { attachedRun, listed, notTaken } from "./decide-command.ts";
 import { permissionKnown, permissionUnknown } from "./decide-person.ts";
-import { followUpLost, notFollowed, runCreated, runNotStarted, tellEnd } from "./decide-run.ts";
+import { followUpLost, notFollowed, runCreated, runNotStarted, tellAsker, tellEnd } from "./decide-run.ts";
 import { addContext } from "./dispatch.ts";
 import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import type { Done, Effect, Fault, Outcome } from "./effect.ts";
@@ -211,7 +211,11 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "hand-over":
       tell(draft, effect.event, noteView(`That didn't work: ${reason}`, "bad"));
       return;
-    case "reply":
+    case "reply": {
+      const record = effect.dispatch === undefined ? undefined : runOf(draft, effect.dispatch);
+      if (record) tellAsker(draft, record, effect.view, effect.id);
+      return;
+    }
     case "tell":
     case "react":
     case "label":

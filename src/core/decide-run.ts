@@ -3,7 +3,7 @@ import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
 import type { AnswerEffect, FollowUpEffect } from "./effect.ts";
 import { isEnded, type Run } from "./run.ts";
 import type { RunRecord } from "./thread.ts";
-import { endView, givenUpView, notStartedView } from "./view.ts";
+import { endView, givenUpView, notStartedView, type View } from "./view.ts";
 
 /** `updated_at` of a run of which only the creation is known: older than any the API tells. */
 const neverUpdated = "1970-01-01T00:00:00.000Z";
@@ -43,32 +43,35 @@ export function runNotStarted(
   updateRun(draft, record.dispatch, { failed: reason, open: false, delay: null, cancelling: false });
   const view = notStartedView(record.by, reason, link);
   const places = placesOf(draft, record);
-  for (const place of places) add(draft, record.dispatch, { kind: "reply", at: place, view });
-  if (places.length === 0) {
-    add(draft, record.dispatch, {
-      kind: "tell",
-      at: draft.thread.scope,
-      person: record.by,
-      view,
-      ...(record.answerVia === undefined ? {} : { answerVia: record.answerVia }),
-    });
-  }
+  const { dispatch } = record;
+  for (const place of places) add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
+  if (places.length === 0) tellAsker(draft, record, view);
   for (const effect of waiting) {
     if (effect.kind === "follow-up") followUpLost(draft, effect, "the run could not be started", undefined);
   }
+}
+
+/** For what no place of the run can be told: whoever asked for it hears it privately, where the place would lie. */
+export function tellAsker(
+  draft: Draft,
+  { dispatch, by, answerVia }: RunRecord,
+  view: View,
+  cause = dispatch,
+): void {
+  add(draft, cause, {
+    kind: "tell",
+    at: draft.thread.scope,
+    person: by,
+    view,
+    ...(answerVia === undefined ? {} : { answerVia }),
+  });
 }
 
 /** An attached run whose card can't stand anywhere is not followed; whoever attached it is told. */
 export function notFollowed(draft: Draft, record: RunRecord, reason: string): void {
   drop(draft, (effect) => effect.kind === "answer" && effect.dispatch === record.dispatch);
   updateRun(draft, record.dispatch, { failed: reason, open: false });
-  add(draft, record.dispatch, {
-    kind: "tell",
-    at: draft.thread.scope,
-    person: record.by,
-    view: givenUpView("The run can't be followed here", reason, undefined),
-    ...(record.answerVia === undefined ? {} : { answerVia: record.answerVia }),
-  });
+  tellAsker(draft, record, givenUpView("The run can't be followed here", reason, undefined));
 }
 
 export function followUpLost(
@@ -171,5 +174,6 @@ export function tellEnd(
   if (again && record.told?.gist === gist) return;
   if (record.told !== null) updateRun(draft, dispatch, { told: { ...record.told, gist } });
   const view = endView(record, run, answer);
-  for (const place of placesOf(draft, record)) add(draft, dispatch, { kind: "reply", at: place, view });
+  for (const place of placesOf(draft, record))
+    add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
 }

@@ -44,7 +44,6 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
     ...(skill === undefined ? {} : { skill }),
     metadata: { [dispatchKey]: event.id, [scopeKey]: event.scope },
   };
-  const answerVia = "answerVia" in event ? event.answerVia : undefined;
   const record: RunRecord = {
     ...newRun,
     dispatch: event.id,
@@ -56,7 +55,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
     subject: wanted.subject,
     request,
     ...(factory === undefined ? {} : { factory }),
-    ...(answerVia === undefined ? {} : { answerVia }),
+    ...answerViaOf(event),
     since: draft.now,
     askedAt: event.place === null ? null : event.at,
     cards: event.place === null ? {} : { [event.place]: null },
@@ -64,6 +63,9 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
   const until = wanted.withContext ? { until: event.at, ...messageOf(event) } : null;
   begin(draft, record, until);
 }
+
+const answerViaOf = (event: PersonEvent): { answerVia?: string } =>
+  "answerVia" in event && event.answerVia !== undefined ? { answerVia: event.answerVia } : {};
 
 const messageOf = (event: PersonEvent): { except?: string } =>
   "message" in event && event.message !== undefined ? { except: event.message } : {};
@@ -147,7 +149,7 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
   );
   const unfinished = record.run === null || !isEnded(record.run.state) || record.reopened || steered;
   if (record.failed === null && unfinished) return "unfinished";
-  const { cancelledBy: _, ...rest } = record;
+  const { cancelledBy: _, answerVia: __, ...rest } = record;
   const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };
   // Asked for from elsewhere, it still belongs where the thread is: the other place has a thread of its own.
   const { places } = draft.thread;
@@ -157,6 +159,7 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
     {
       ...rest,
       ...newRun,
+      ...answerViaOf(event),
       dispatch: again,
       by: event.by,
       request,

@@ -88,6 +88,8 @@ export interface ReplyEffect extends Pending {
   readonly kind: "reply";
   readonly at: Place;
   readonly view: View;
+  /** Of whose run it tells: who hears it privately if the place is gone or closed. */
+  readonly dispatch?: string;
 }
 /** Tell one person, privately where the platform allows. */
 export interface TellEffect extends Pending {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { alice, comment, labelled, mention, press, reply, runAt, slash, story } from "./story.ts";
+import { alice, channel, comment, labelled, mention, press, reply, runAt, slash, story } from "./story.ts";
 
 const started = (change = {}) => {
   const it = story(change);
@@ -202,4 +202,33 @@ test("a prompt of characters that nobody sees is no prompt", () => {
   it.give(slash("run \u200b\u2060"));
   expect(it.thread().runs).toEqual([]);
   expect(it.said("tell")[0]).toContain("What should the agent do?");
+});
+
+test("an end that its place does not take any more is told privately to whoever asked for the run", () => {
+  const it = story();
+  it.give(mention("fix it"));
+  it.performAll();
+  it.run("SUCCEEDED", 10);
+  it.done("answer", { text: "All green now." });
+  it.fails("reply", { reason: "The thread is gone." });
+  expect(it.one("tell")).toMatchObject({ at: channel, person: alice });
+  expect(it.said("tell")[0]).toContain("All green now.");
+  it.fails("tell", { reason: "The channel is gone." });
+  expect(it.effects("tell")).toEqual([]);
+});
+
+test("what is told of a retried run privately goes to whoever retried it", () => {
+  const it = story();
+  it.give(
+    slash("run fix it", { id: "slack:interaction:first", answerVia: "https://hooks.example.com/alice" }),
+  );
+  it.performAll();
+  it.run("FAILED", 10);
+  it.performAll();
+  const bob = { ...alice, id: "UBOB", name: "bob" };
+  it.give(press("retry", "slack:interaction:first", { by: bob, answerVia: "https://hooks.example.com/bob" }));
+  it.fails("create", { reason: "no" });
+  it.fails("card");
+  it.fails("reply");
+  expect(it.one("tell")).toMatchObject({ person: bob, answerVia: "https://hooks.example.com/bob" });
 });

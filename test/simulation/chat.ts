@@ -186,6 +186,7 @@ export class ChatPlatform {
         return { ok: true, kind: "reply", message: id };
       }
       case "tell":
+        if (this.name === "github" && !effect.at.includes("#")) return { ok: false, fault: gone };
         this.#post(effect.id, "tell", this.nextId(), effect.at, effect.view, null, effect.person.id);
         return { ok: true, kind: "tell" };
       case "react": {

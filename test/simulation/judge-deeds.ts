@@ -169,7 +169,10 @@ function checkMark(outside: Outside, deed: Deed): void {
 /** Nobody hears the same thing twice. */
 function checkTold(outside: Outside, deed: Deed): void {
   const platform = platformOf(outside, deed);
-  const tells = outside.posted.filter(({ kind, effect }) => kind === "tell" && ofDeed(deed, effect));
+  // What a place refused is told privately instead, each for itself.
+  const tells = outside.posted.filter(
+    ({ kind, effect }) => kind === "tell" && ofDeed(deed, effect) && !effect.includes("/reply/"),
+  );
   const different = new Set(tells.map(({ effect }) => effect));
   const most = deed.verb === "cancel" ? 2 : 1;
   if (different.size > most) {
