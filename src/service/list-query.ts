@@ -6,7 +6,10 @@ import { singleValues, wholeNumber } from "./query.ts";
 import { faults } from "./request-body.ts";
 
 const time = z.iso
-  .datetime({ offset: true, error: "is not an RFC 3339 time" })
+  .datetime({
+    offset: true,
+    error: "it must be an RFC 3339 time, such as 2026-01-31T08:00:00Z; in an address, + is written %2B",
+  })
   .transform((text) => Date.parse(text));
 
 const query = z.object({

@@ -32,7 +32,7 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
   const starting: RequestListener = (request, response) => {
     if (request.url === "/healthz") return sendJson(response, 200, { status: "ok" });
     response.setHeader("retry-after", "1");
-    sendJson(response, 503, { error: "the bot is starting" });
+    sendJson(response, 503, { error: "nothing is answered yet: try again in a moment" });
   };
   let router = starting;
   const server = createServer((request, response) => router(request, response));

@@ -122,6 +122,12 @@ test.each([
   ["POST", "/agent/runs/{runId}/followups", { message: "" }, "message: it is empty"],
   ["GET", "/agent/runs?limit=0", undefined, "limit: it must be a whole number from 1 to 500"],
   ["GET", "/agent/runs?limit=abc", undefined, "limit: it must be a whole number from 1 to 500"],
+  [
+    "GET",
+    "/agent/runs?created_after=2026-01-31T08:00:00+01:00",
+    undefined,
+    "created_after: it must be an RFC 3339 time, such as 2026-01-31T08:00:00Z",
+  ],
   ["GET", "/factory?limit=101", undefined, "limit: it must be a whole number from 1 to 100"],
 ])("%s %s with %j is refused in words for people", async (method, path, body, words) => {
   const { api } = await serving({ catalog: { ...emptyCatalog, factories: [fixers] } });
