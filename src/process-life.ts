@@ -51,9 +51,15 @@ function newKey(path: string): string {
 /** Adds what `.env` has to the environment; ends the process if it can't be read. */
 export function loadEnvironmentFile(): void {
   try {
+    const text = readText(".env");
+    if (text === null) return;
+    // Some editors and shells on Windows write these; Node would pass over the first line, or over all.
+    if (text.startsWith("\uFEFF") || text.includes("\0")) {
+      refuse([".env is not plain UTF-8: save it as UTF-8 without a byte order mark (BOM)."]);
+    }
     process.loadEnvFile();
-  } catch (error) {
-    if (!isMissing(error)) refuse([".env can't be read: check that it is a file and who may read it."]);
+  } catch {
+    refuse([".env can't be read: check that it is a file and who may read it."]);
   }
 }
 

@@ -134,6 +134,17 @@ test(".env in the working directory is read, and the real environment wins over 
   expect((await stat(join(cwd, "from-file"))).isDirectory()).toBe(true);
 });
 
+test.each([
+  ["with a byte order mark", Buffer.from("\uFEFFPORT=http\n")],
+  ["in UTF-16", Buffer.from("\uFEFFPORT=http\n", "utf16le")],
+])("a .env %s is refused, since its settings would be passed over", async (_, content) => {
+  const cwd = await bots.folder();
+  await writeFile(join(cwd, ".env"), content);
+  const bot = await bots.run({}, { cwd });
+  expect(await bot.ended).toBe(1);
+  expect(bot.stderr()).toBe(".env is not plain UTF-8: save it as UTF-8 without a byte order mark (BOM).\n");
+});
+
 test("the embedded service's key is kept for its owner alone, and is in no output", async () => {
   const cwd = await bots.folder();
   const path = join(cwd, "data/embedded-service-key");
