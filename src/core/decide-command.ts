@@ -88,7 +88,7 @@ function aboutRecord(draft: Draft, event: PersonEvent, command: AboutRun, record
     case "retry":
       return retryRun(draft, event, record);
     case "attach":
-      return tell(draft, event, noteView(`The run \`${command.run}\` is already followed in a thread here.`));
+      return tell(draft, event, followed(record.runId ?? record.dispatch));
     default:
       return command satisfies never;
   }
@@ -175,7 +175,7 @@ export function attachedRun(draft: Draft, effect: FetchEffect, run: Run | null):
     return tell(draft, asked, statusView({ ...record, run }));
   if (runOf(draft, record.dispatch) !== undefined) return;
   if (draft.thread.runs.some(({ runId }) => runId === run.run_id)) {
-    return tell(draft, asked, noteView(`The run \`${run.run_id}\` is already followed in a thread here.`));
+    return tell(draft, asked, followed(run.run_id));
   }
   if (isOurs(draft, run))
     return tell(draft, asked, noteView(`The run \`${run.run_id}\` is followed where it was asked for.`));
@@ -241,6 +241,8 @@ export function listed(draft: Draft, event: CommandEvent, runs: readonly Run[]):
   tell(draft, event, { ...view, headline: ["Which one? Say ", { code: "cancel <run>" }, "."] });
 }
 
+/** The answer to `attach` where one of our threads has the run. */
+export const followed = (run: string) => noteView(`The run \`${run}\` is already followed in a thread here.`);
 const elsewhere = (run: string) =>
   noteView(`The run \`${run}\` belongs to another channel or repository.`, "bad");
 const unknownRun = (run: string) =>

@@ -1,11 +1,11 @@
 /** What the outcome of an effect means. */
 
-import { attachedRun, listed, notTaken } from "./decide-command.ts";
+import { attachedRun, followed, listed, notTaken } from "./decide-command.ts";
 import { permissionKnown, permissionUnknown } from "./decide-person.ts";
 import { followUpLost, notFollowed, runCreated, runNotStarted, tellAsker, tellEnd } from "./decide-run.ts";
 import { addContext } from "./dispatch.ts";
 import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
-import type { Done, Effect, Fault, Outcome } from "./effect.ts";
+import { type Done, type Effect, type Fault, type Outcome, takenCode } from "./effect.ts";
 import type { PersonEvent } from "./event.ts";
 import { givenUpView, noteView } from "./view.ts";
 
@@ -41,14 +41,17 @@ export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, 
 
 const isReading = (effect: Effect): effect is Reading => effect.kind in readForMs;
 
-/** Giving up is a decision: a refusal is final, a limit never is, the rest is tried for a day (promise 7). */
+/**
+ * Giving up is a decision: a refusal is final, a limit never is unless somebody waits for what is only a
+ * courtesy, the rest is tried for a day (promise 7).
+ */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
   const ageMs = draft.nowMs - Date.parse(effect.since);
+  if (fault.limited === true && (effect.kind === "answer" || !isReading(effect))) return true;
   if (isReading(effect)) {
     return effect.tries + 1 < mostReadTries || ageMs < readForMs[effect.kind];
   }
-  if (fault.limited === true) return true;
   // However long the bot was down, a hiccup at its return is none of the effect's failures.
   if (effect.tries + 1 < fewestTries) return true;
   return ageMs < draft.rules.retryForMs;
@@ -184,7 +187,8 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       fail(effect.asked, "The run could not be cancelled");
       return;
     case "fetch":
-      fail(effect.asked, "The run could not be read");
+      if (fault.code === takenCode) tell(draft, effect.asked, followed(effect.runId));
+      else fail(effect.asked, "The run could not be read");
       return;
     case "list":
       fail(effect.asked, "The runs could not be listed");

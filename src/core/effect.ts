@@ -191,6 +191,9 @@ export type Done =
   | { readonly ok: true; readonly kind: "permission"; readonly permission: Exclude<Permission, "unknown"> }
   | { readonly ok: true; readonly kind: "hand-over"; readonly taken: boolean };
 
+/** Code of a fault: another thread has the run or the place that this one would have claimed. */
+export const takenCode = "taken";
+
 /**
  * Why an effect did not succeed, or is not known to have. `certainty`: `refused` — it was answered and did
  * not happen; `not-sent` — it never arrived; `unknown` — it may have happened.

@@ -1,4 +1,4 @@
-import type { Fault, Outcome } from "../core/effect.ts";
+import { type Fault, type Outcome, takenCode } from "../core/effect.ts";
 import { type Place, type Ref, runRef } from "../core/event.ts";
 import type { Store } from "../ports.ts";
 
@@ -42,5 +42,10 @@ export async function takenFault(store: Store, thread: Ref, outcome: Outcome): P
   } catch {
     return null;
   }
-  return { certainty: "refused", retryable: false, reason: "Another thread here has it already." };
+  return {
+    certainty: "refused",
+    retryable: false,
+    reason: "Another thread here has it already.",
+    code: takenCode,
+  };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { takenCode } from "../../src/core/effect.ts";
 import { alice, channel, comment, labelled, mention, press, reply, runAt, slash, story } from "./story.ts";
 
 const started = (change = {}) => {
@@ -50,6 +51,14 @@ test("an attached run whose card can't stand anywhere is not followed, and the p
   expect(it.effects("answer")).toEqual([]);
   it.performAll();
   expect(it.settled()).toBe(true);
+});
+
+test("of two who attach one run at once in two threads, the second is told that it is followed already", () => {
+  const second = story();
+  second.give(slash("attach run-9"));
+  second.done("hand-over", { taken: false });
+  second.fails("fetch", { code: takenCode, reason: "Another thread here has it already." });
+  expect(second.said("tell")).toEqual(["The run run-9 is already followed in a thread here."]);
 });
 
 test("attaching twice in one thread follows the run once", () => {

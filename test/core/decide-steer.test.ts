@@ -224,6 +224,18 @@ test("an end whose answer can't be read is told without it", () => {
   expect(it.said("reply")[0]).toContain("could not be read");
 });
 
+test("an answer is not given up for a rate limit, however often and long it is met", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  for (let tries = 0; tries < 20; tries += 1) {
+    it.wait(60);
+    it.fails("answer", { retryable: true, limited: true });
+  }
+  expect(it.said("reply")).toEqual([]);
+  it.done("answer", { text: "All green now." });
+  expect(it.said("reply")[0]).toContain("All green now.");
+});
+
 test("a follow-up and a cancellation that wait say so on the card until they are through", () => {
   const it = started();
   it.run("INPROGRESS", 10);

@@ -173,6 +173,27 @@ describe.each([
     await replyWith(ts, "was cancelled");
   });
 
+  test("of two who attach one run at once one gets its card, and the other hears that it is followed", async () => {
+    const known = world.cards("general").length;
+    const heard = { UALICE: world.told("UALICE").length, UBOB: world.told("UBOB").length };
+    const created = await world.createElsewhere("a weekly job: take your time");
+    await Promise.all(
+      ["alice", "bob"].map((user) =>
+        world.slack.slash({ user, channel: "general", text: `attach ${created}` }),
+      ),
+    );
+    const { ts } = await eventually("its card", () => world.cards("general")[known]);
+    await eventually("the other's answer", () =>
+      [...world.told("UALICE").slice(heard.UALICE), ...world.told("UBOB").slice(heard.UBOB)].some((message) =>
+        written(message).includes("already followed"),
+      ),
+    );
+    expect(world.cards("general")).toHaveLength(known + 1);
+    await eventually("its state", async () => written(await card(ts)).includes("In progress"));
+    await world.slack.press({ user: "alice", channel: "general", ts, action: "cancel" });
+    await replyWith(ts, "was cancelled");
+  });
+
   test("where the bot can't post, the person is told privately and no run is made", async () => {
     const before = world.creates().length;
     await world.slack.slash({ user: "alice", channel: "random", text: "run fix it" });
