@@ -22,12 +22,16 @@ export interface Sweeper {
   rest(): void;
 }
 
-/** How far complete sweeps of a name have come. */
+/** How far sweeps of a name have come; times of the API's clock in milliseconds since the epoch. */
 interface Watermark {
-  /** The newest `updated_at` that was seen, in milliseconds by the API's clock. */
+  /** The newest `updated_at` that complete sweeps have seen. */
   readonly newest: number;
   /** When it was first seen, by our clock. */
   readonly seenAt: number;
+  /** When the last complete sweep was, by our clock. */
+  readonly completeAt: number;
+  /** The newest `updated_at` that any sweep has seen. */
+  readonly front: number;
 }
 
 /** A change may become visible so long after another one that happened later. */
@@ -86,18 +90,23 @@ export function createSweeper(options: {
       listedAt.set(name, clock.now());
       const mark = watermarks.get(name);
       const after = mark === undefined ? earliestNews(runs) : startAfter(mark, clock.now());
-      let newest = mark?.newest ?? after;
+      let newest = mark?.front ?? after;
       const reading = { name, by: "updated_at" as const, after, mostPages };
       const end = await readPages(list, reading, async (page) => {
+        const news = tally.changed + tally.unsaved;
         for (const run of page) newest = Math.max(newest, Date.parse(run.updated_at) || 0);
         await showAll(page, "changes");
-        return stopped() ? "enough" : "more";
+        if (stopped()) return "enough";
+        return tally.changed + tally.unsaved === news && isBehind(page, mark, clock.now())
+          ? "enough"
+          : "more";
       });
       if (end === "cut") log.warn("A sweep found more runs than it could page through", { name });
       // Only what was seen whole need not be asked for again; what could not be saved is fetched singly.
-      if (end === "complete" && newest !== mark?.newest) {
-        watermarks.set(name, { newest, seenAt: clock.now() });
-      }
+      if (end === "complete") {
+        const seenAt = newest === mark?.newest ? mark.seenAt : clock.now();
+        watermarks.set(name, { newest, seenAt, completeAt: clock.now(), front: newest });
+      } else if (mark !== undefined) watermarks.set(name, { ...mark, front: newest });
     }
 
     async function listEverything(name: string, runs: readonly OpenRun[]): Promise<void> {
@@ -171,6 +180,19 @@ const createdAt = (run: OpenRun): number => {
  */
 function startAfter(mark: Watermark, now: number): number {
   return now - mark.seenAt > overlapMs ? mark.newest - 1 : mark.newest - overlapMs;
+}
+
+/**
+ * Whether what comes after a page in which nothing was new can wait: all of it was seen before, and only a
+ * change that became visible late could be among it. That is looked for once in a while, so that a burst of
+ * changes is not read again page by page at each tick.
+ */
+function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number): boolean {
+  const sinceMs = mark === undefined ? Number.NaN : now - mark.completeAt;
+  if (mark === undefined || !(sinceMs >= 0 && sinceMs < overlapMs)) return false;
+  const times = page.map((run) => Date.parse(run.updated_at));
+  const isNewestFirst = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? Number.NaN));
+  return isNewestFirst && (times.at(-1) ?? Number.NaN) <= mark.front;
 }
 
 /**

@@ -55,6 +55,30 @@ test("a thousand unfinished, unchanged runs cost one request a tick and no store
   expect(api.count("fetch")).toBe(0);
 });
 
+test("after a thousand changes at once a tick costs one request, and a change that shows late is found", async () => {
+  const made = setUp();
+  unfinished(made, 1_000);
+  const { engine, api, clock, store } = made;
+  await engine.start();
+  await clock.advance(120_000);
+  for (let n = 1; n <= 1_000; n += 1) api.turn(`bot-run-${n}`, "INPROGRESS");
+  await clock.advance(30_000);
+  expect(store.get("chat:bot-500").runs[0]?.run?.state).toBe("INPROGRESS");
+  const [requests, ticks] = [api.calls.length, sweeps(made)];
+  await clock.advance(20_000);
+  expect(sweeps(made) - ticks).toBe(10);
+  expect(api.calls.length - requests).toBe(10);
+  const happened = new Date(clock.now() - 500).toISOString();
+  for (let n = 101; n <= 800; n += 1) api.turn(`bot-run-${n}`, "CLAIMED");
+  await clock.advance(4_000);
+  // It happened before the others' changes and shows only now.
+  const late = api.runs.get("bot-run-7");
+  if (late === undefined) throw new Error("there is no such run");
+  api.runs.set("bot-run-7", { ...late, state: "SUCCEEDED", updated_at: happened });
+  await clock.advance(90_000);
+  expect(store.get("chat:bot-7").runs[0]?.open).toBe(false);
+});
+
 test("of a thousand runs only the one that changed costs a write", async () => {
   const made = setUp();
   unfinished(made, 1_000);
