@@ -1,15 +1,14 @@
 import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import type { CardEffect, Fault, Outcome, PlatformEffect, ReactEffect, ReplyEffect } from "../core/effect.ts";
 import type { MessageId } from "../core/event.ts";
-import type { View } from "../core/view.ts";
 import type { Attempt, Log, Platform } from "../ports.ts";
-import { type SlackMessage, toMessage, toPlainMessage } from "./blocks.ts";
-import { faultOf, isRefusedForm } from "./faults.ts";
+import { faultOf } from "./faults.ts";
 import { createIdentity } from "./identity.ts";
 import { findPosted, metadataOf } from "./look-up.ts";
 import { createMissed } from "./missed.ts";
 import { placeOf, readPlace } from "./place.ts";
 import { readThread } from "./read.ts";
+import { inSomeForm } from "./some-form.ts";
 import { tell } from "./tell.ts";
 import type { Self } from "./translate.ts";
 import { createClient } from "./web-client.ts";
@@ -158,19 +157,6 @@ async function post(
   // Without a timestamp it can't be known where it stands; the next try looks it up.
   if (!answer.ts) throw new Error("Slack's answer names no message");
   return { ts: answer.ts, found: false };
-}
-
-/**
- * What the agent wrote may be more than Slack's Markdown takes, such as a second table. That must not keep its
- * words from people, so a refused form is followed by a plain one. Rejects as the last call does.
- */
-async function inSomeForm<T>(view: View, call: (message: SlackMessage) => Promise<T>): Promise<T> {
-  try {
-    return await call(toMessage(view));
-  } catch (error) {
-    if (!isRefusedForm(error)) throw error;
-    return call(toPlainMessage(view));
-  }
 }
 
 /** A failed search leaves the effect as uncertain as it was, whatever became of the search itself. */

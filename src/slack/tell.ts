@@ -3,6 +3,7 @@ import type { Outcome, TellEffect } from "../core/effect.ts";
 import { toMessage } from "./blocks.ts";
 import { faultOf, faultOfStatus } from "./faults.ts";
 import { readPlace } from "./place.ts";
+import { inSomeForm } from "./some-form.ts";
 
 /**
  * Tells one person privately: by the way that came with a command or a button, which works where the bot is
@@ -21,12 +22,15 @@ export async function tell(
   }
   const where = readPlace(effect.at);
   if (where === null || effect.person.platform !== "slack") return unreachable;
-  await client.chat.postEphemeral({
-    channel: where.channel,
-    user: effect.person.id,
-    ...(where.threadTs === undefined ? {} : { thread_ts: where.threadTs }),
-    ...toMessage(effect.view),
-  });
+  const { channel, threadTs } = where;
+  await inSomeForm(effect.view, (message) =>
+    client.chat.postEphemeral({
+      channel,
+      user: effect.person.id,
+      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+      ...message,
+    }),
+  );
   return told;
 }
 

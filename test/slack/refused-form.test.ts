@@ -8,6 +8,7 @@ import {
   messagesIn,
   performed,
   reply,
+  tell,
   view,
 } from "./slack-world.ts";
 
@@ -43,6 +44,14 @@ test.each(["\n<&>@everyone", "x", "😀", "!channel@U12345", " \n"])(
     expect(JSON.stringify(messagesIn(world.slack)[0]?.blocks)).toContain("longer than Slack allows");
   },
 );
+
+test("an end that is told privately reaches its person in a plain form too", async () => {
+  await using world = await createWorld();
+  const table = "| a | b |\n| - | - |\n| 1 | 2 |";
+  await performed(world.platform, tell(general, { view: view({ answer: `${table}\n\n${table}` }) }));
+  const [whisper] = world.slack.snapshot().ephemerals.UALICE ?? [];
+  expect(JSON.stringify(whisper?.blocks)).toContain("| 1 | 2 |");
+});
 
 test("a form that is refused in every way is a fault", async () => {
   await using world = await createWorld();
