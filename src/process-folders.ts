@@ -23,7 +23,12 @@ function make(path: string): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
   if (parent !== path) make(parent);
-  mkdirSync(path, { mode: 0o700 });
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts may have been first.
+    if (!isFolder(path)) throw error;
+  }
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

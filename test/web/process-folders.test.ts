@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { prepareFolder, whyNot } from "../../src/process-folders.ts";
 import { botProcesses } from "./bot-process.ts";
@@ -20,6 +23,25 @@ test("a folder is made with those it is in, for its owner alone, and is then as 
   expect(prepareFolder("DATA_DIR", path)).toBeNull();
   expect(statSync(path).mode & 0o777).toBe(0o700);
   expect(prepareFolder("DATA_DIR", path)).toBeNull();
+});
+
+test("two that start at once with a new folder both find it", async () => {
+  const module = pathToFileURL(join(import.meta.dirname, "../../src/process-folders.ts")).href;
+  const path = join(aFile(), "..", ...Array.from({ length: 50 }, (_, depth) => `${depth}`));
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const code = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    void import(workerData.module).then(({ prepareFolder }) => {
+      Atomics.add(workerData.gate, 0, 1);
+      while (Atomics.load(workerData.gate, 0) < 2);
+      parentPort.postMessage(prepareFolder("DATA_DIR", workerData.path));
+    });`;
+  const start = async (): Promise<unknown> => {
+    const worker = new Worker(code, { eval: true, workerData: { module, gate, path } });
+    const [told] = await once(worker, "message");
+    return told;
+  };
+  expect(await Promise.all([start(), start()])).toEqual([null, null]);
 });
 
 test("what can't be a folder is told by its setting's name, and at once", () => {
