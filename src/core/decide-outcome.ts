@@ -7,7 +7,7 @@ import { addContext } from "./dispatch.ts";
 import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import { type Done, type Effect, type Fault, type Outcome, takenCode } from "./effect.ts";
 import type { PersonEvent } from "./event.ts";
-import { givenUpView, noteView } from "./view.ts";
+import { elsewhereView, givenUpView, noteView } from "./view.ts";
 
 /** Longest wait between two tries. */
 const longestWaitMs = 5 * 60_000;
@@ -217,7 +217,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       return;
     case "reply": {
       const record = effect.dispatch === undefined ? undefined : runOf(draft, effect.dispatch);
-      if (record) tellAsker(draft, record, effect.view, effect.id);
+      if (record) tellAsker(draft, record, elsewhereView(effect.view, reason), effect.id);
       return;
     }
     case "tell":

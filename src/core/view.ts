@@ -124,6 +124,15 @@ const endings: Readonly<Record<string, string>> = {
   CANCELLED: " was cancelled",
 };
 
+const replyHere = " Reply here to go on.";
+
+/** What its place did not take, told privately somewhere else, where no reply reaches the agent. */
+export const elsewhereView = (view: View, reason: string): View => ({
+  ...view,
+  headline: view.headline.filter((span) => span !== replyHere),
+  details: [...view.details, [`I could not say this in its place: ${reason}`]],
+});
+
 /**
  * The reply that tells an end or a BLOCKED. `answer` is the agent's last message; null: there is none;
  * undefined: it could not be read.
@@ -135,7 +144,7 @@ export function endView(shown: Shown, run: Omit<Run, "prompt">, answer: string |
   const details: Text[] = [];
   const headline: Span[] = [{ person: shown.by }, " "];
   if (run.state === "BLOCKED") {
-    headline.push({ strong: "The agent needs an answer." }, " Reply here to go on.");
+    headline.push({ strong: "The agent needs an answer." }, replyHere);
   } else {
     headline.push(
       { strong: `The run${endings[run.state] ?? ` ended: ${run.state}`}` },

@@ -226,6 +226,20 @@ test("an end that its place does not take any more is told privately to whoever 
   expect(it.effects("tell")).toEqual([]);
 });
 
+test("a question that its place does not take is told without asking for a reply where none is heard", () => {
+  const it = story();
+  it.give(mention("fix it"));
+  it.performAll();
+  it.run("BLOCKED", 10);
+  it.done("answer", { text: "Which branch?" });
+  expect(it.said("reply")[0]).toContain("Reply here to go on.");
+  it.fails("reply", { reason: "The thread is gone." });
+  const [told = ""] = it.said("tell");
+  expect(told).toContain("Which branch?");
+  expect(told).toContain("I could not say this in its place: The thread is gone.");
+  expect(told).not.toContain("Reply here");
+});
+
 test("what is told of a retried run privately goes to whoever retried it", () => {
   const it = story();
   it.give(
