@@ -43,7 +43,9 @@ const longestValue = 200;
  */
 export function parseCommand(text: string): ParsedCommand {
   const { word, rest } = firstWord(text.trim());
-  const verb = verbIn(word, rest);
+  const [line = "", ...below] = text.trim().split("\n");
+  const { rest: onLine } = firstWord(line.trim());
+  const verb = verbIn(word, onLine);
   if (verb === "" || verb === "--help" || verb === "-h") return { ok: true, command: { kind: "help" } };
   if (!isVerb(verb)) {
     const near = verbs.find((known) => distance(known, verb) <= 2);
@@ -55,14 +57,13 @@ export function parseCommand(text: string): ParsedCommand {
     );
   }
   if (verb === "run") return parseVerb(verb, rest);
-  const [line = "", ...below] = text.trim().split("\n");
   if (below.some((other) => /^\s*\/agent(?!\S)/i.test(other))) {
     return problem("One message holds one command. Say the next one in a message of its own.");
   }
-  return parseVerb(verb, firstWord(line.trim()).rest);
+  return parseVerb(verb, onLine);
 }
 
-/** The word that may be a verb. One that stands alone may be said as a sentence: `status?` */
+/** The word that may be a verb. One that stands alone on its line may be said as a sentence: `status?` */
 const verbIn = (word: string, rest: string): string =>
   (rest === "" ? word.replace(/(?<=\w)[.!?…]+$/, "") : word).toLowerCase();
 

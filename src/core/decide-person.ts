@@ -24,7 +24,7 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       // The card was posted, but where it stands is not written down yet.
       return thread === null && event.old !== true ? "again" : "ours";
     case "reply": {
-      if (isAside(event.text)) return "not-ours";
+      if (isAside(visible(event.text))) return "not-ours";
       // A thread begun here now would take the place away from the one whose card stands above.
       if (thread === null && event.underOurs) return "again";
       if (event.mention) return "ours";

@@ -74,6 +74,7 @@ test("what stands below a command's line is no part of it, but for a prompt", ()
   expect(parseCommand("status run-1\r\n\r\nOn Monday bob wrote:")).toMatchObject({
     command: { run: "run-1" },
   });
+  expect(parseCommand("Cancel.\n\nOn Monday bob wrote:")).toMatchObject({ command: { kind: "cancel" } });
   expect(problemOf("attach\nrun-1")).toContain("attach <run>");
   expect(problemOf("cancel\n/agent run fix it another way")).toContain("one command");
   expect(parseCommand("run\nfix\nall")).toMatchObject({ command: { prompt: "fix\nall" } });

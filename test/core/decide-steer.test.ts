@@ -52,6 +52,7 @@ test("whatever goes wrong with a follow-up, no new run is started", () => {
 test("an aside is left alone, mentioned or not", () => {
   const it = started();
   expect(it.give(reply("!aside lunch?"))).toBe("ignore");
+  expect(it.give(reply("\u200b!aside lunch?"))).toBe("ignore");
   expect(it.give(reply("  !ASIDE lunch?", { mention: true }))).toBe("ignore");
 });
 
