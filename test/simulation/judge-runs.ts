@@ -1,6 +1,7 @@
 /** Runs and follow-ups, as the service has them. */
 import type { Deed } from "./deliveries.ts";
 import { firstOf, type Outside, unquoted } from "./outside.ts";
+import { lockedIssue } from "./world.ts";
 
 export function checkRuns(outside: Outside): void {
   const { world, deeds, runsOf, followUps, seen, wrong } = outside;
@@ -13,7 +14,10 @@ export function checkRuns(outside: Outside): void {
     if (dispatch.includes("#retry-")) retries += 1;
     const deed = byId.get(firstOf(dispatch));
     if (deed === undefined) wrong("runs are asked for", `nobody asked for ${dispatch}`);
-    else if (!deed.permitted) wrong("only permitted people dispatch", `${deed.event.by.id} did: ${dispatch}`);
+    else if (deed.event.place === lockedIssue) {
+      wrong("no run is made where nobody can be told of it", dispatch);
+    } else if (!deed.permitted)
+      wrong("only permitted people dispatch", `${deed.event.by.id} did: ${dispatch}`);
     else if (!seen.has(deed.event.id)) wrong("saved before acked", `${dispatch} has a run but is not saved`);
   }
   const asked = deeds.filter((deed) => deed.verb === "retry" && deed.permitted && seen.has(deed.event.id));

@@ -199,6 +199,7 @@ export class People {
     body: "It fails.",
     url: `https://github.example/${place}`,
     author: "eve",
+    ...(place === lockedIssue ? { locked: true as const } : {}),
   });
 
   #label(): void {

@@ -32,6 +32,15 @@ export const people: readonly Planted[] = [
   { name: "whoever mistypes hears nothing", promise: 5, plant: forgetting(saying("I don't know the")) },
   { name: "a lost follow-up is not told", promise: 5, plant: forgetting(saying("did not reach the agent")) },
   {
+    name: "a run is made in a locked issue",
+    promise: 5,
+    plant: believing((event) => {
+      if (event.kind === "button" || event.subject === undefined) return event;
+      const { locked: _, ...subject } = event.subject;
+      return { ...event, subject };
+    }),
+  },
+  {
     name: "an end is told twice",
     promise: 5,
     plant: {
