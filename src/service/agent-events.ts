@@ -2,25 +2,28 @@
 import { z } from "zod";
 import type { ReadEvent, Told } from "./event-lines.ts";
 
+/** What is of another shape counts as left out, lest the words beside it are lost. */
+const text = z.string().optional().catch(undefined);
+
 const claudeBlock = z.looseObject({
   type: z.string(),
-  text: z.string().optional(),
-  name: z.string().optional(),
-  input: z.looseObject({}).optional(),
+  text,
+  name: text,
+  input: z.looseObject({}).optional().catch(undefined),
 });
 const claudeEvent = z.union([
   z.looseObject({
     type: z.literal("assistant"),
     message: z.looseObject({ content: z.array(claudeBlock) }),
     /** Of an agent that the agent has called: its words are not the answer. */
-    parent_tool_use_id: z.string().nullish(),
+    parent_tool_use_id: text,
   }),
   z.looseObject({
     type: z.literal("result"),
-    is_error: z.boolean().optional(),
-    subtype: z.string().optional(),
-    result: z.string().optional(),
-    errors: z.array(z.string()).optional(),
+    is_error: z.boolean().optional().catch(undefined),
+    subtype: text,
+    result: text,
+    errors: z.array(z.string()).optional().catch(undefined),
   }),
 ]);
 
@@ -30,7 +33,9 @@ export const readClaude: ReadEvent = (value) => {
   if (event === undefined) return [];
   if (event.type === "result") {
     if (!event.is_error) return event.result === undefined ? [] : [{ kind: "answered", text: event.result }];
-    return [{ kind: "failed", text: event.result || event.errors?.join("; ") || (event.subtype ?? "") }];
+    // It is "success" also where the program has reached its end, but the model could not be asked.
+    const subtype = event.subtype === "success" ? "" : (event.subtype ?? "");
+    return [{ kind: "failed", text: event.result || event.errors?.join("; ") || subtype }];
   }
   return event.message.content.flatMap((block): Told[] => {
     if (block.type === "tool_use") return [{ kind: "did", text: deedOf(block.name ?? "", block.input) }];
@@ -49,22 +54,28 @@ function deedOf(tool: string, input: Readonly<Record<string, unknown>> = {}): st
 
 const codexItem = z.looseObject({
   type: z.string(),
-  text: z.string().optional(),
-  command: z.string().optional(),
-  server: z.string().optional(),
-  tool: z.string().optional(),
-  query: z.string().optional(),
-  changes: z.array(z.looseObject({ path: z.string() })).optional(),
+  text,
+  command: text,
+  server: text,
+  tool: text,
+  query: text,
+  changes: z
+    .array(z.looseObject({ path: z.string() }))
+    .optional()
+    .catch(undefined),
 });
 const codexEvent = z.union([
   z.looseObject({ type: z.enum(["item.started", "item.completed"]), item: codexItem }),
   z.looseObject({ type: z.literal("turn.failed"), error: z.looseObject({ message: z.string() }) }),
+  z.looseObject({ type: z.literal("error"), message: z.string() }),
 ]);
 
 /** `--json`, https://developers.openai.com/codex/noninteractive. */
 export const readCodex: ReadEvent = (value) => {
   const { data: event } = codexEvent.safeParse(value);
   if (event === undefined) return [];
+  // Not the end: it tells of tries to connect again, too, and of what is worse `turn.failed` follows.
+  if (event.type === "error") return [{ kind: "did", text: event.message }];
   if (event.type === "turn.failed") return [{ kind: "failed", text: event.error.message }];
   const { item } = event;
   if (event.type === "item.started") {

@@ -5,6 +5,7 @@ import { lastLines } from "./git.ts";
 import type { ServiceLog } from "./log.ts";
 import { callOf } from "./presets.ts";
 import type { RunProcess } from "./run-process.ts";
+import { createRedaction } from "./secret-values.ts";
 import { faultOf } from "./set-up.ts";
 import { createTextTail } from "./text-tail.ts";
 
@@ -16,14 +17,16 @@ export interface CommandAgentOptions {
   readonly log: ServiceLog;
 }
 
-const mostStderr = 4_000;
+/** Of what is told of a failure. */
+const mostReason = 4_000;
 
 /** A command as the agent: the input on stdin, the answer on stdout, exit code 0 for success. */
 export function createCommandAgent({ command, environment, run, log }: CommandAgentOptions): Agent {
   return {
     async work(turn, signal, write): Promise<TurnEnd> {
       const call = await callOf(command, turn);
-      const stderr = createTextTail(mostStderr);
+      const redact = createRedaction(turn.variables);
+      const stderr = createTextTail(mostReason);
       const wish = {
         runId: turn.runId,
         command: call.command,
@@ -31,22 +34,22 @@ export function createCommandAgent({ command, environment, run, log }: CommandAg
         environment: { ...agentEnvironment(environment, turn), ...call.environment },
         input: call.input,
       };
-      const events = call.events === undefined ? null : createEventReader(call.events, write);
+      const events = call.events === undefined ? null : createEventReader(call.events, write, redact);
       const end = await run(wish, signal, { stdout: events?.add ?? write, stderr: stderr.add });
       const told = events?.end() ?? { answer: null, fault: null };
       if (end.kind === "aborted") return end;
       const answer = told.answer === null ? {} : { answer: told.answer };
       const fault = faultOf(end);
-      if (fault === null) {
-        if (told.fault === null) return { kind: "finished", ...answer };
-        return { kind: "failed", reason: `The agent failed: ${told.fault}`, ...answer };
-      }
+      if (fault === null && told.fault === null) return { kind: "finished", ...answer };
       if (end.kind === "unstarted") {
         log.error("the agent's command could not be started", { runId: turn.runId, error: end.error });
         return { kind: "broken", reason: "The agent's command could not be started." };
       }
-      const words = told.fault || lastLines(stderr.text());
-      const reason = `The agent's command ${fault}`;
+      const failure = createTextTail(mostReason);
+      // Before it is cut: half a secret would not be found.
+      failure.add(redact(told.fault ?? ""));
+      const words = failure.text().trim() || lastLines(stderr.text());
+      const reason = fault === null ? "The agent failed" : `The agent's command ${fault}`;
       return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}`, ...answer };
     },
   };

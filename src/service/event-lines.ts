@@ -23,8 +23,15 @@ const mostDeed = 200;
 /** Of lines that nobody understood, in case that none is understood. */
 const mostUnknown = 20_000;
 
-/** `write` is given what people can read, as it comes; lines that are no JSON are passed on as they are. */
-export function createEventReader(read: ReadEvent, write: (text: string) => void): EventReader {
+/**
+ * `write` is given what people can read, as it comes; lines that are no JSON are passed on as they are. `redact` is
+ * done to what is cut: half a secret would not be found.
+ */
+export function createEventReader(
+  read: ReadEvent,
+  write: (text: string) => void,
+  redact: (text: string) => string,
+): EventReader {
   let pieces: string[] = [];
   let length = 0;
   let unknown = "";
@@ -41,7 +48,7 @@ export function createEventReader(read: ReadEvent, write: (text: string) => void
         write(`\n${told.text.trim()}\n\n`);
         return;
       case "did":
-        write(`▸ ${firstLine(told.text)}\n`);
+        write(`▸ ${firstLine(redact(told.text))}\n`);
         return;
       case "answered":
         answer = told.text;
@@ -58,7 +65,7 @@ export function createEventReader(read: ReadEvent, write: (text: string) => void
     const text = length > mostLine ? "" : pieces.join("");
     pieces = [];
     length = 0;
-    if (text.trim() === "") return;
+    if (text.trim() === "") return understood ? undefined : write("\n");
     const event = parsed(text);
     if (event === null) return write(`${text}\n`);
     if (!understood) unknown = `${unknown}${text}\n`.slice(-mostUnknown);
@@ -76,9 +83,10 @@ export function createEventReader(read: ReadEvent, write: (text: string) => void
       }
     },
     end() {
-      line();
+      if (length > 0) line();
       if (!understood && unknown !== "") write(unknown);
-      return { answer: answer ?? said, fault };
+      // Some versions of claude tell an empty result after words that they have told before.
+      return { answer: answer?.trim() ? answer : (said ?? answer), fault };
     },
   };
 }

@@ -2,12 +2,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { offering } from "./git-repository.ts";
 import { freshFolder, serving } from "./serving.ts";
 
 type Event = object | string;
 
 /** A run whose preset prints these lines, one after the other, and then ends, or waits if it is told to. */
-async function running(preset: string, lines: readonly Event[], how: { exit?: number; waits?: true } = {}) {
+async function running(
+  preset: string,
+  lines: readonly Event[],
+  how: { exit?: number; waits?: true; variables?: Record<string, string> } = {},
+) {
   const bin = await freshFolder();
   await mkdir(join(bin, "bin"));
   const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n");
@@ -19,8 +24,12 @@ process.stdin.resume().on("end", () => {
 });`;
   await writeFile(join(bin, "bin", preset), program, { mode: 0o755 });
   const environment = { PATH: `${join(bin, "bin")}:${process.env.PATH}`, HOME: bin };
-  const { api } = await serving({ command: preset, environment });
-  return { api, id: await api.create({ prompt: "x" }) };
+  const { api } = await serving({
+    command: preset,
+    environment,
+    catalog: offering({ variables: how.variables ?? {} }),
+  });
+  return { api, id: await api.create({ prompt: "x", config: { environment_id: "app" } }) };
 }
 
 const claudeSays = (...content: object[]) => ({ type: "assistant", message: { role: "assistant", content } });
@@ -63,6 +72,23 @@ test.each([
 test.each([
   ["claude", [...claudeWork, { type: "result", subtype: "success", is_error: false, result: "Fixed it." }]],
   ["claude", [...claudeWork, claudeSays({ type: "text", text: "Fixed it." })]],
+  [
+    "claude",
+    [
+      ...claudeWork,
+      claudeSays({ type: "text", text: "Fixed it." }),
+      { type: "result", subtype: "success", is_error: false, result: "" },
+    ],
+  ],
+  ["claude", [...claudeWork, claudeSays({ type: "text", text: "Fixed it." }, { type: "odd", text: 7 })]],
+  [
+    "codex",
+    [
+      { type: "error", message: "Reconnecting... 1/5" },
+      codexItem("item.completed", { type: "agent_message", text: "Fixed it." }),
+      turnDone,
+    ],
+  ],
   [
     "codex",
     [...codexWork, codexItem("item.completed", { type: "agent_message", text: "Fixed it." }), turnDone],
@@ -112,4 +138,48 @@ test("a line of many megabytes is let go by", async () => {
   const { api, id } = await running("claude", lines);
   await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)).toBe("assistant: Fixed it.");
+});
+
+test("what codex tells of its connection is seen, and is no failure by itself", async () => {
+  const { api, id } = await running("codex", [{ type: "error", message: "Reconnecting... 1/5" }], {
+    exit: 1,
+  });
+  await api.until(id, "FAILED");
+  expect(await api.said(id)).toEqual([
+    "user: x",
+    "assistant: ▸ Reconnecting... 1/5",
+    "system: The agent's command ended with exit code 1.",
+  ]);
+});
+
+test("of a secret in what an agent does nothing is shown, also where the line is cut in its midst", async () => {
+  const secret = `sesame-${"0123456789".repeat(10)}`;
+  const command = `curl ${"-v ".repeat(50)} -H "Authorization: ${secret}" https://example.com/`;
+  const { api, id } = await running("claude", [claudeSays(claudeDoes("Bash", { command }))], {
+    variables: { DEPLOY_TOKEN: secret },
+  });
+  await api.until(id, "SUCCEEDED");
+  const answer = (await api.said(id)).at(-1);
+  expect(answer).toContain("Authorization: ***");
+  expect(answer).not.toContain("sesame");
+});
+
+test("the end of what an agent tells of its failure is told, without what nobody can read", async () => {
+  const message = `${"x".repeat(100_000)}\n\u001b[31mNo\u0007 credit left\u001b[0m`;
+  const { api, id } = await running("codex", [{ type: "turn.failed", error: { message } }]);
+  const told = (await api.until(id, "FAILED")).status_message?.message ?? "";
+  expect(told).toMatch(/^The agent failed: [\s\S]*No credit left$/);
+  expect(told.length).toBeLessThan(5_000);
+});
+
+test("a failure that the agent says nothing about is told as one", async () => {
+  const event = { type: "result", subtype: "success", is_error: true, result: "" };
+  const { api, id } = await running("claude", [event]);
+  expect((await api.until(id, "FAILED")).status_message?.message).toBe("The agent failed.");
+});
+
+test("paragraphs of an answer that is no events stay apart", async () => {
+  const { api, id } = await running("claude", ["One.", "", "Two."]);
+  await api.until(id, "SUCCEEDED");
+  expect((await api.said(id)).at(-1)).toBe("assistant: One.\n\nTwo.");
 });
