@@ -1,16 +1,22 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { processesThat } from "./process-table.ts";
 import { endStrays } from "./stray-processes.ts";
 
 const lookAgainMs = 50;
 const afterKillMs = 2_000;
 
-/** Ends what a run's command started: the group that `leader` leads, and what has left it. */
-export async function endProcesses(runId: string, leader: number, graceMs: number): Promise<void> {
-  await Promise.all([endGroup(leader, graceMs), endStrays(runId, leader, graceMs)]);
-  // The last of the group may have started one more.
-  await endStrays(runId, leader, graceMs);
+/**
+ * Ends what a command started: the group that `leader` leads, and what has left it if the command is the agent
+ * of the run `agentOf`. Git and the set-up have none that is to end.
+ */
+export async function endProcesses(leader: number, graceMs: number, agentOf: string | null): Promise<void> {
+  if (agentOf === null) return endGroup(leader, graceMs);
+  const until = performance.now() + graceMs;
+  await Promise.all([endGroup(leader, graceMs), endStrays(agentOf, leader, until)]);
+  // The last of the group may have started one more. It has what is left of the time, so that a stop is in time.
+  await endStrays(agentOf, leader, until);
 }
 
 /**
@@ -49,16 +55,12 @@ async function gone(leader: number, withinMs: number): Promise<boolean> {
  * where process 1 does not reap, as in many containers. Where there is no /proc, signals have the word.
  */
 async function hasLiving(leader: number): Promise<boolean> {
-  if (process.platform !== "linux") return true;
-  const names = await readdir("/proc").catch(() => null);
-  if (names === null) return true;
-  const pids = names.filter((name) => /^\d+$/.test(name));
-  const members = await Promise.all(pids.map((pid) => isLivingMember(pid, leader)));
-  return members.includes(true);
+  const members = await processesThat((pid) => isLivingMember(pid, leader));
+  return members === null || members.length > 0;
 }
 
 /** By the third and the fifth field of proc(5)'s `stat`: state and process group. */
-async function isLivingMember(pid: string, leader: number): Promise<boolean> {
+async function isLivingMember(pid: number, leader: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return group === String(leader) && state !== "Z" && state !== "X";

@@ -64,9 +64,11 @@ export function createRunProcess(started: StartedProcesses, graceMs: number): Ru
     read(child.stderr, hear.stderr);
     if (pid === undefined) return exit;
 
+    // Only an agent has a turn, and only what an agent has left can be told from others' processes.
+    const agentOf = wish.environment.AGENT_TURN === undefined ? null : wish.runId;
     const ending: Promise<void>[] = [];
     const abort = (): void => {
-      ending.push(endProcesses(wish.runId, pid, graceMs));
+      ending.push(endProcesses(pid, graceMs, agentOf));
     };
     signal.addEventListener("abort", abort, { once: true });
     try {
@@ -79,7 +81,7 @@ export function createRunProcess(started: StartedProcesses, graceMs: number): Ru
     } finally {
       signal.removeEventListener("abort", abort);
       // What the command left running ends with it.
-      await Promise.all(ending.length > 0 ? ending : [endProcesses(wish.runId, pid, graceMs)]);
+      await Promise.all(ending.length > 0 ? ending : [endProcesses(pid, graceMs, agentOf)]);
       for (const stream of child.stdio) stream?.destroy();
       await started.remove(wish.runId);
     }

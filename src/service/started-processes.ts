@@ -36,8 +36,8 @@ export function createStartedProcesses(folder: string, graceMs: number, log: Ser
       const runId = name.slice(0, -".json".length);
       if (data !== null && (await startOf(data.pid)) === data.start) {
         log.warn("ending what an earlier service left running", { pid: data.pid, file: name });
-        await endProcesses(runId, data.pid, graceMs);
-      } else await endStrays(runId, noGroup, graceMs);
+        await endProcesses(data.pid, graceMs, runId);
+      } else await endStrays(runId, noGroup, performance.now() + graceMs);
     }
     await rm(path(name), { force: true });
   }
