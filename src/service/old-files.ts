@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { renameSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ServiceLog } from "./log.ts";
@@ -26,9 +28,15 @@ export async function removeOldFiles(
     if (signal.aborted) return;
     const path = join(folder, name);
     const found = await stat(path).catch(() => null);
-    if (found === null || !isOver(name.slice(0, idLength), found.mtimeMs)) continue;
-    await rm(path, { recursive: true, force: true }).catch((error: unknown) => {
+    const runId = name.slice(0, idLength);
+    if (found === null || !isOver(runId, found.mtimeMs)) continue;
+    try {
+      // Out of the way in the same moment: the run may begin again while they are removed.
+      const away = join(folder, `${runId}.${randomUUID()}.old`);
+      renameSync(path, away);
+      await rm(away, { recursive: true, force: true });
+    } catch (error) {
       log.warn("old files of a run could not be removed", { path, error });
-    });
+    }
   }
 }

@@ -129,6 +129,13 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
     return end.kind === "ready" ? { kind: "ready", notes } : end;
   }
 
+  async function makeEmpty(run: Run): Promise<Prepared> {
+    const path = folderOf(run);
+    const isLost = (await known(run.id)) !== null && !(await isFolder(path));
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return { kind: "ready", notes: isLost ? [bare] : [] };
+  }
+
   async function removeIfOver(runId: string, isOver: IsOver, signal: AbortSignal): Promise<void> {
     const before = await known(runId);
     const path = join(workDir, runId);
@@ -158,13 +165,10 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
     },
     async prepare(run, signal) {
       const spec = environmentOf(run);
-      if (spec === null || isPlain(spec)) {
-        const path = folderOf(run);
-        const isLost = (await known(run.id)) !== null && !(await isFolder(path));
-        await mkdir(path, { recursive: true, mode: 0o700 });
-        return { kind: "ready", notes: isLost ? [bare] : [] };
-      }
-      return lines.inLine<Prepared>(run.id, signal, () => make(run, spec, signal), { kind: "aborted" });
+      const isEmpty = spec === null || isPlain(spec);
+      const work = (): Promise<Prepared> => (isEmpty ? makeEmpty(run) : make(run, spec, signal));
+      // Also the empty one: the old one may be on its way out.
+      return lines.inLine<Prepared>(run.id, signal, work, { kind: "aborted" });
     },
     async keepCommits(run) {
       const before = await known(run.id);
