@@ -59,7 +59,10 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
 
 function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
   const tries = effect.tries + 1;
-  const backoffMs = Math.min(longestWaitMs, 1_000 * 2 ** (tries - 1)) * (0.5 + random / 2);
+  const growingMs = Math.min(longestWaitMs, 1_000 * 2 ** (tries - 1)) * (0.5 + random / 2);
+  // Whoever waits for what is read hears how it went when its time is over, not a long wait later.
+  const leftMs = isReading(effect) ? Date.parse(effect.since) + readForMs[effect.kind] - draft.nowMs : 0;
+  const backoffMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
   const waitMs = Math.max(backoffMs, (fault.retryAfterMs ?? 0) * (1 + random / 10));
   replaceEffect(draft, {
     ...effect,
