@@ -49,6 +49,8 @@ interface Building {
   readonly publicUrl: string;
   /** What is to be stopped, the last first. */
   readonly stops: AsyncDisposableStack;
+  /** What begins to end as soon as the bot is to stop, so that nothing waits for one thing after the other. */
+  readonly drains: (() => void)[];
   readonly routes: Record<string, Site["routes"][string]>;
   readonly mounts: Record<string, Site["mounts"][string]>;
 }
@@ -69,7 +71,8 @@ async function startBot(
   if (!listening.ok) throw new CannotStart(listening.problem);
   stops.defer(() => web.stop());
   const { url } = listening;
-  const building = { log, secrets, url, publicUrl: config.publicUrl ?? url, stops, routes: {}, mounts: {} };
+  const publicUrl = config.publicUrl ?? url;
+  const building: Building = { log, secrets, url, publicUrl, stops, drains: [], routes: {}, mounts: {} };
 
   const api = config.api.kind === "remote" ? config.api : await startService(config.api, config, building);
   const client = createAgentRunsClient(api);
@@ -126,7 +129,7 @@ async function startBot(
   return {
     url,
     stop() {
-      web.drain();
+      for (const drain of [web.drain, ...building.drains]) drain();
       return running.disposeAsync();
     },
   };
@@ -161,7 +164,7 @@ function receiveGitHub(
 async function startService(
   config: Extract<ApiConfig, { kind: "embedded" }>,
   { dataDir, slack, github }: Config,
-  { log, secrets, url, publicUrl, stops, mounts }: Building,
+  { log, secrets, url, publicUrl, stops, drains, mounts }: Building,
 ): Promise<{ baseUrl: string; apiKey: string }> {
   const { basePath, createService } = await import("./service/service.ts");
   const apiKey = keptKey(join(dataDir, "embedded-service-key"));
@@ -184,6 +187,7 @@ async function startService(
     log,
   });
   stops.defer(() => service.stop());
+  drains.push(service.drain);
   await service.start();
   mounts[basePath] = (request) => service.fetch(request);
   return { baseUrl: `${url}${basePath}`, apiKey };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Agent } from "./agent.ts";
 import { inherited } from "./agent-environment.ts";
 import type { Attachments } from "./attachments.ts";
@@ -52,6 +53,7 @@ export interface Execution extends Executor {
 }
 
 const betweenSweepsMs = 3_600_000;
+const mostSweepAtStopMs = 2_000;
 
 /** Everything that works on runs, put together. */
 export function createExecution(options: ExecutionOptions): Execution {
@@ -146,7 +148,9 @@ export function createExecution(options: ExecutionOptions): Execution {
     async stop() {
       clearInterval(timer);
       stopping.abort();
-      await Promise.all([executor.stop(), sweeping, skills.quiet()]);
+      // What is left of a large folder is removed after the next start.
+      const swept = Promise.race([sweeping, sleep(mostSweepAtStopMs, undefined, { ref: false })]);
+      await Promise.all([executor.stop(), swept, skills.quiet()]);
     },
   };
 }

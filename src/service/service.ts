@@ -66,7 +66,12 @@ export interface Service {
    * running is ended. Rejects with `FolderInUse` if another process serves the same folder.
    */
   start(): Promise<void>;
-  /** Ends every process it started; the runs they worked on become ERROR, queued runs stay queued. */
+  /**
+   * Begins to end every process it started: the runs they work on become ERROR, queued runs stay queued.
+   * Requests are answered on. For whoever has more to stop than this before `stop`.
+   */
+  drain(): void;
+  /** Drains, and resolves when that is done; from then on nothing is answered. */
   stop(): Promise<void>;
   /** How many runs are queued or worked on. */
   unfinished(): number;
@@ -135,6 +140,12 @@ export function createService(options: ServiceOptions): Service {
     log,
   });
 
+  let draining: Promise<void> | null = null;
+  function drained(): Promise<void> {
+    draining ??= executor.stop();
+    return draining;
+  }
+
   return {
     fetch: (request) => routes.fetch(request),
     async start() {
@@ -152,10 +163,14 @@ export function createService(options: ServiceOptions): Service {
       unlock = release;
       phase = "started";
     },
+    drain() {
+      // Whoever stops it hears what went wrong.
+      drained().catch(() => undefined);
+    },
     async stop() {
       phase = "stopped";
       sessions.stop();
-      await executor.stop();
+      await drained();
       await runs.close();
       await unlock?.();
       unlock = null;
