@@ -89,14 +89,23 @@ async function run({ title, measure }: Part, dir: string): Promise<boolean> {
   }
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { dir: { type: "string", default: tmpdir() } },
-});
+const { values, positionals } = wanted();
 const unknown = positionals.filter((name) => !Object.hasOwn(parts, name));
 if (unknown.length > 0) {
   print(`There is no part ${unknown.join(", ")}; choose of ${Object.keys(parts).join(", ")}.`);
   process.exit(1);
+}
+function wanted() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { dir: { type: "string", default: tmpdir() } },
+    });
+  } catch (error) {
+    print(error instanceof Error ? error.message : String(error));
+    print("Usage: npm run bench -- [part …] [--dir FOLDER]");
+    process.exit(1);
+  }
 }
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 

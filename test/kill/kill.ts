@@ -2,12 +2,13 @@
  * Kills the real bot at random moments while people ask for things, and looks at what came of it:
  * `npm run kill -- --requests 2000 --kills 200 --seed 1`, and `--service-kills 20` for the service as well.
  */
-import { parseArgs } from "node:util";
+import { flagsOf, wholeNumber } from "../command-line.ts";
 import { tellHistory } from "./history.ts";
 import { followUpsOf } from "./judge-runs.ts";
 
-const { values } = parseArgs({
-  options: {
+const usage = "npm run kill -- [--requests 2000] [--kills 200] [--service-kills 0] [--seed N] [--settle]";
+const values = flagsOf(
+  {
     requests: { type: "string", default: "2000" },
     kills: { type: "string", default: "200" },
     "service-kills": { type: "string", default: "0" },
@@ -15,19 +16,20 @@ const { values } = parseArgs({
     /** Wait too until no run is followed any more: some minutes. */
     settle: { type: "boolean", default: false },
   },
-});
+  usage,
+);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<number> {
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 1e9));
-  const kills = Number(values.kills);
+  const seed = wholeNumber("seed", values.seed ?? `${Math.floor(Math.random() * 1e9)}`, 0, usage);
+  const kills = wholeNumber("kills", values.kills, 0, usage);
   say(`seed ${seed}`);
   const began = performance.now();
   const { violations, deeds, outside, folder } = await tellHistory({
     seed,
-    requests: Number(values.requests),
+    requests: wholeNumber("requests", values.requests, 1, usage),
     kills,
-    serviceKills: Number(values["service-kills"]),
+    serviceKills: wholeNumber("service-kills", values["service-kills"], 0, usage),
     quietWithinMs: 180_000,
     settleWithinMs: values.settle ? 400_000 : 0,
     onKill: (count) => {

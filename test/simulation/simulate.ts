@@ -1,9 +1,10 @@
 /** Tells histories, one seed after the other: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours]`. */
-import { parseArgs } from "node:util";
+import { flagsOf, wholeNumber } from "../command-line.ts";
 import { type History, tell } from "./history.ts";
 
-const { values } = parseArgs({
-  options: {
+const usage = "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all]";
+const values = flagsOf(
+  {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
@@ -12,7 +13,8 @@ const { values } = parseArgs({
     /** Go on after a failure, and count. */
     all: { type: "boolean", default: false },
   },
-});
+  usage,
+);
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const atOnce = 16;
 
@@ -24,9 +26,12 @@ async function replay(seed: number): Promise<History> {
 }
 
 async function main(): Promise<number> {
-  if (values.seed !== undefined) return (await replay(Number(values.seed))).violations.length === 0 ? 0 : 1;
-  const from = Number(values.from);
-  const to = from + Number(values.seeds);
+  if (values.seed !== undefined) {
+    const { violations } = await replay(wholeNumber("seed", values.seed, 0, usage));
+    return violations.length === 0 ? 0 : 1;
+  }
+  const from = wholeNumber("from", values.from, 0, usage);
+  const to = from + wholeNumber("seeds", values.seeds, 1, usage);
   const began = performance.now();
   const usedBefore = process.cpuUsage();
   const failed: History[] = [];

@@ -35,6 +35,16 @@ test("everything that is wrong is told at once, in sentences, and the exit statu
   ]);
 });
 
+test.each([[["--port", "3000"]], [["service", "--verbose"]]])(
+  "arguments %j are refused with the way to set what they may mean",
+  async (scriptArgs) => {
+    const bot = await bots.run({}, { scriptArgs });
+    expect(await bot.ended).toBe(1);
+    expect(bot.stdout()).toBe("");
+    expect(bot.stderr()).toMatch(/^The bot and the service take no arguments: .*\.env\.example\)\.\n$/);
+  },
+);
+
 test("a port that is taken is told in one sentence, without a stack", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
