@@ -31,11 +31,13 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
-      const first = thread.runs[0] ?? thread.waiting[0];
-      if (first === undefined) return "not-ours";
-      // Said before the run was asked for: it is part of the prompt, not an answer to it.
-      const since = "askedAt" in first ? first.askedAt : "at" in first ? first.at : null;
-      return since && isBefore(event.at, since) ? "not-ours" : "ours";
+      const [waiting] = thread.waiting;
+      const asked = waiting === undefined ? [] : ["at" in waiting ? waiting.at : null];
+      // The request that came first need not be the one that was made first.
+      const since = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : asked;
+      // Said before any run was asked for: it is part of the prompt, not an answer to it.
+      const isEarlier = since.every((at) => at !== null && isBefore(event.at, at));
+      return isEarlier ? "not-ours" : "ours";
     }
     default:
       return event satisfies never;

@@ -12,6 +12,17 @@ test("what was said before the run was asked for is no follow-up, however late i
   expect(it.effects("follow-up")).toHaveLength(1);
 });
 
+test("an earlier request that comes after a later one makes what was said between them its follow-up", () => {
+  const it = story();
+  it.give(mention("fix it", { at: at(100), first: false }));
+  it.performAll();
+  it.give(mention("run look at it", { at: at(50), first: false }));
+  it.performAll();
+  expect(it.thread().runs).toHaveLength(2);
+  expect(it.give(reply("before both", { at: at(40) }))).toBe("ignore");
+  expect(it.give(reply("use the new parser", { at: at(70) }))).toBe("keep");
+});
+
 test("the same holds while the request still waits for a permission", () => {
   const it = story();
   it.give(labelled("agent", { at: at(100) }));

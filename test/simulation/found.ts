@@ -11,4 +11,5 @@ export const found: readonly { readonly seed: number; readonly what: string }[] 
     seed: 3877,
     what: "a word from before a follow-up, saved after it, ended the wait for the next question",
   },
+  { seed: 714_213, what: "a reply to a request that came after a later one was taken for no reply" },
 ];
