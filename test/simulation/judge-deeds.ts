@@ -86,7 +86,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
       if (intent === "wrong" && runs.length > 0) {
         wrong("runs are asked for", `${event.id} was mistyped and made one`);
       }
-      const isRetry = verb === "retry" && retried(outside);
+      const isRetry = verb === "retry" && retried(outside, deed);
       const reacted =
         "message" in event &&
         event.message !== undefined &&
@@ -106,9 +106,13 @@ function checkEffect(outside: Outside, deed: Deed): void {
   }
 }
 
-/** A run that is asked for again is not named after whoever did. */
-const retried = ({ runsOf, posted }: Outside): boolean =>
-  [...runsOf.keys(), ...posted.map(({ effect }) => effect)].some((name) => name.includes("#retry-"));
+/** A run that is asked for again is not named after whoever did; where its place is closed, only tries show it. */
+const retried = (outside: Outside, deed: Deed): boolean =>
+  [
+    ...outside.runsOf.keys(),
+    ...outside.posted.map(({ effect }) => effect),
+    ...platformOf(outside, deed).refused,
+  ].some((name) => name.includes("#retry-"));
 
 /** A run was asked for in the deed's place before: what is said there then is said to the agent. */
 const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boolean =>
