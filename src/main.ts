@@ -221,7 +221,7 @@ async function main(): Promise<void> {
   if (unfit !== null) return refuse([unfit]);
 
   const starting = startBot(config, secrets, log);
-  stopWhenTold("The bot", starting, { log, byNpm: process.env.npm_lifecycle_event !== undefined });
+  stopWhenTold("The bot", starting, { log, byNpm: process.env.npm_lifecycle_event === "start" });
   try {
     const { url } = await starting;
     process.stdout.write(greeting(config, url));

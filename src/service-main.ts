@@ -108,7 +108,7 @@ async function main(): Promise<void> {
   if (unfit !== null) return refuse([unfit]);
 
   const starting = startWithKey(config, secrets, log);
-  stopWhenTold("The service", starting, { log, byNpm: process.env.npm_lifecycle_event !== undefined });
+  stopWhenTold("The service", starting, { log, byNpm: process.env.npm_lifecycle_event === "service" });
   try {
     const { url } = await starting;
     process.stdout.write(greeting(config, url));

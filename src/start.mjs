@@ -15,7 +15,7 @@ if (Number(major) < oldest) {
   process.exitCode = 1;
 } else {
   // Nearly all that is made is soon garbage: left alone, the heap grows to several times what is alive. Kept
-  // smaller still, the collections that this takes show in how long Slack and GitHub wait for the bot's answer.
+  // smaller still, the collections that this takes show in how long Slack and GitHub wait for the bot's answer; nobody waits so for the service alone.
   const { setFlagsFromString } = await import("node:v8");
   const isService = what === "service";
   setFlagsFromString(`--heap-growing-percent=${isService ? 40 : 100}`);

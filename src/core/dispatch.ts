@@ -137,7 +137,7 @@ export type Retried = "started" | "unfinished" | "attached" | "already";
 
 /**
  * Asks for the run again. The new dispatch is named after the old one, so that a button pressed twice makes
- * one run (lessons.md, "Duplicate runs").
+ * one run.
  */
 export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retried {
   if (record.request === null) return "attached";

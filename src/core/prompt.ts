@@ -18,8 +18,9 @@ const joiner =
   /(?<=\ufe0f|\p{Extended_Pictographic}|\p{Emoji_Modifier})\u200d(?=\p{Extended_Pictographic})|(?<=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])[\u200c\u200d](?=[\p{sc=Arab}\p{sc=Deva}\p{sc=Beng}\p{sc=Mlym}\p{sc=Sinh}])/gu;
 
 /**
- * The text without characters that don't show, so that what people review and what the agent reads are the same
- * (lessons.md, "Security"), and without the half of a character that a cut may leave. What else a platform hides, such as HTML comments, its adapter takes out.
+ * The text without characters that don't show, so that what people review and what the agent reads are the same,
+ * and without the half of a character that a cut may leave. What else a platform hides, such as HTML
+ * comments, its adapter takes out.
  */
 export function visible(text: string): string {
   const joined = new Set(Array.from(text.matchAll(joiner), ({ index }) => index));

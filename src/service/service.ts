@@ -82,7 +82,7 @@ const defaultMaxQueued = 1_000;
 const defaultKeepWorktreesMs = 14 * 24 * 3_600_000;
 const defaultKeepFilesMs = 90 * 24 * 3_600_000;
 
-/** An Agent Runs service of one's own: the API of agent-runs-service.md, run on this machine. */
+/** An Agent Runs service of one's own: the whole Agent Runs API, run on this machine. */
 export function createService(options: ServiceOptions): Service {
   const { apiKey, publicUrl, command, environment, maxRuns, timeoutMs, log } = options;
   const { catalog = emptyCatalog, sessionLinks = "read", now = Date.now } = options;

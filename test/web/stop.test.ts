@@ -50,7 +50,7 @@ test("an agent that heeds no signal and a Slack that hangs do not hold up the st
   const body = JSON.stringify({ prompt: "x" });
   const made = await fetch(`${url}/api/v1/agent/run`, { method: "POST", headers, body });
   const { run_id } = run.parse(await made.json());
-  await expect.poll(() => readFile(join(cwd, "data/work/up"), "utf8").catch(() => "")).toBe("up\n");
+  await expect.poll(() => readFile(join(cwd, "data", "work", "up"), "utf8").catch(() => "")).toBe("up\n");
 
   const command = new URLSearchParams({
     command: "/agent",

@@ -3,7 +3,7 @@ import type { Plant } from "../bot-process.ts";
 
 export interface Planted {
   readonly name: string;
-  /** Of design.md. */
+  /** The number of the promise that it breaks. */
   readonly promise: number;
   readonly plant: Plant;
 }
