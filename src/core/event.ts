@@ -103,8 +103,11 @@ export interface LabelEvent extends FromPerson {
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;
-  /** Shown once more, as it was, after whatever a follow-up begins had the time to show. */
-  readonly waited?: boolean;
+  /**
+   * Shown once more, as it was, after whatever a follow-up begins had the time to show: the thread's `decided`
+   * then, since what was decided meanwhile may have been another follow-up.
+   */
+  readonly waited?: number;
 }
 
 /** What came of an effect. `random`, 0 to 1, spreads the next try. */

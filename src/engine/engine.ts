@@ -111,7 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
     (then) => timers.after(confirmMs, then),
   );
   const hand: Hand = async (run, waited) => {
-    const { thread } = await save({ kind: "run", run, waited });
+    const { thread } = await save({ kind: "run", run, ...(waited === null ? {} : { waited }) });
     return thread === null ? "gone" : "handed";
   };
   const show = createShowRun({

@@ -29,6 +29,8 @@ export interface OpenRun {
   steered: boolean;
   /** What it is settling to has had the time to show. */
   waited: boolean;
+  /** The thread's, as far as is known. */
+  decided: number;
   /** Calls off the wait for that. */
   callOff: () => void;
   /** Sweeps by its name don't show it, so it is fetched singly. */
@@ -108,6 +110,7 @@ export function createOpenRuns(
       fetchAt: now(),
       missing: null,
       waited: false,
+      decided: thread.decided,
       callOff: () => {},
     };
     end(runId);
@@ -130,6 +133,7 @@ export function createOpenRuns(
           continue;
         }
         known.name = record.name;
+        known.decided = thread.decided;
         const settling = isSettling(record);
         const steered = isSteered(record, thread);
         const isNews =

@@ -52,7 +52,7 @@ async function handEnd(api: Api, runId: string, thread: Thread): Promise<Fault |
     const isNews =
       last === null ||
       (keyOf(last) !== keyOf(run) && Date.parse(run.updated_at) >= Date.parse(last.updated_at));
-    if (isNews && (isEnded(run.state) || run.state === "BLOCKED")) await api.hand(run, false);
+    if (isNews && (isEnded(run.state) || run.state === "BLOCKED")) await api.hand(run, null);
   } catch (error) {
     const reason = isApiFault(error) ? error.detail : reasonOf(error);
     api.log.info("A run's end could not be looked for before a follow-up", { run: runId, reason });

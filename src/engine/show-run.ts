@@ -4,8 +4,8 @@ import { backoffMs } from "./backoff.ts";
 import { keyOf, type OpenRun, type OpenRuns } from "./open-runs.ts";
 import { reasonOf } from "./reason.ts";
 
-/** Has the run decided in its thread; `gone` if no thread holds it. Rejects as the store does. */
-export type Hand = (run: Run, waited: boolean) => Promise<"handed" | "gone">;
+/** Has the run decided in its thread, `waited` as in `RunEvent`; `gone` if no thread holds it. Rejects as the store does. */
+export type Hand = (run: Run, waited: number | null) => Promise<"handed" | "gone">;
 
 /** `unknown`: not one of our unfinished runs. `unsaved`: it changed, and its thread could not be saved. */
 export type Shown = "unknown" | "same" | "changed" | "unsaved";
@@ -70,7 +70,8 @@ export function createShowRun(options: {
     known.changedAt = clock.now();
     try {
       const handed = { key: keyOf(run), updatedAt: Date.parse(run.updated_at) };
-      if ((await hand(run, known.settling && known.waited)) === "gone") openRuns.forget(run.run_id);
+      if ((await hand(run, known.settling && known.waited ? known.decided : null)) === "gone")
+        openRuns.forget(run.run_id);
       known.handed = handed;
       known.handing = null;
       return "changed";

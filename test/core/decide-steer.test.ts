@@ -148,10 +148,24 @@ test("a run of which nothing shows after a follow-up is over once the same end i
   it.run("SUCCEEDED", 10);
   it.performAll();
   expect(it.thread().runs[0]?.open).toBe(true);
-  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited: true });
+  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited: it.thread().decided });
   expect(it.effects("answer")).toEqual([]);
   it.performAll();
   expect(it.settled()).toBe(true);
+});
+
+test("a look from before a follow-up was taken does not end the wait for what comes of that", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  const waited = it.thread().decided;
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  it.performAll();
+  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited });
+  expect(it.thread().runs[0]?.open).toBe(true);
+  it.run("SUCCEEDED", 20);
+  expect(it.effects("answer")).toHaveLength(1);
 });
 
 test("an end is told once, though sweeps show it again and again", () => {

@@ -11,5 +11,6 @@ export const found: readonly { readonly seed: number; readonly what: string }[] 
     seed: 3877,
     what: "a word from before a follow-up, saved after it, ended the wait for the next question",
   },
+  { seed: 1_303_391, what: "a look from before a follow-up ended the wait for what came of that" },
   { seed: 714_213, what: "a reply to a request that came after a later one was taken for no reply" },
 ];
