@@ -4,11 +4,11 @@
  * mood meets both.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createLabeled, slashCommand } from "./deliveries.ts";
-import { type Figure, quantile, timesBaseline } from "./figures.ts";
-import type { Ground } from "./ground.ts";
-import { type Shot, volley } from "./open-loop.ts";
-import { type Bot, metricOf, startBot, startOutside } from "./world.ts";
+import { createLabeled, slashCommand } from "#bench/load/deliveries.ts";
+import { type Shot, volley } from "#bench/load/open-loop.ts";
+import { type Figure, quantile, timesBaseline } from "#bench/world/figures.ts";
+import type { Ground } from "#bench/world/ground.ts";
+import { type Bot, metricOf, startBot, startOutside } from "#bench/world/world.ts";
 
 const perSecond = 50;
 const rounds = 3;

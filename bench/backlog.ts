@@ -3,13 +3,13 @@
  * accepted while everything outside was down; now it is there again, and limits nobody's rate.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createLabeled, slashCommand } from "./deliveries.ts";
-import { atMost, type Figure } from "./figures.ts";
-import { openGate } from "./gate.ts";
-import type { Ground } from "./ground.ts";
-import { volley } from "./open-loop.ts";
-import { fillFolder } from "./store-fill.ts";
-import { type Bot, metricOf, type Outside, startBot, startOutside } from "./world.ts";
+import { createLabeled, slashCommand } from "#bench/load/deliveries.ts";
+import { openGate } from "#bench/load/gate.ts";
+import { volley } from "#bench/load/open-loop.ts";
+import { fillFolder } from "#bench/store/store-fill.ts";
+import { atMost, type Figure } from "#bench/world/figures.ts";
+import type { Ground } from "#bench/world/ground.ts";
+import { type Bot, metricOf, type Outside, startBot, startOutside } from "#bench/world/world.ts";
 
 const settled = 9_000;
 /** Half of them from Slack, half from GitHub. */

@@ -6,17 +6,17 @@
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
+import { measureClient } from "#bench/client/client.ts";
+import { measureService } from "#bench/service/service.ts";
+import { measureStore } from "#bench/store/compare-store.ts";
+import { type Figure, tableOf } from "#bench/world/figures.ts";
+import { createGround, type Ground } from "#bench/world/ground.ts";
+import { machineOf } from "#bench/world/machine.ts";
 import { measureAccept } from "./accept.ts";
 import { measureBacklog } from "./backlog.ts";
-import { measureClient } from "./client.ts";
-import { measureStore } from "./compare-store.ts";
-import { type Figure, tableOf } from "./figures.ts";
-import { createGround, type Ground } from "./ground.ts";
-import { machineOf } from "./machine.ts";
 import { measureOutage } from "./outage.ts";
 import { measurePoll } from "./poll.ts";
 import { measureReady } from "./ready.ts";
-import { measureService } from "./service.ts";
 import { measureSoak } from "./soak.ts";
 
 interface Part {

@@ -3,12 +3,12 @@
  * 50 requests a second. The healthy and the sick take turns, so that a change of the machine's mood meets all.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createLabeled, slashCommand } from "./deliveries.ts";
-import { type Figure, quantile, timesBaseline } from "./figures.ts";
-import { type GateMode, openGate } from "./gate.ts";
-import type { Ground } from "./ground.ts";
-import { volley } from "./open-loop.ts";
-import { startBot, startOutside } from "./world.ts";
+import { createLabeled, slashCommand } from "#bench/load/deliveries.ts";
+import { type GateMode, openGate } from "#bench/load/gate.ts";
+import { volley } from "#bench/load/open-loop.ts";
+import { type Figure, quantile, timesBaseline } from "#bench/world/figures.ts";
+import type { Ground } from "#bench/world/ground.ts";
+import { startBot, startOutside } from "#bench/world/world.ts";
 
 const perSecond = 50;
 const rounds = 2;

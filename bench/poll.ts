@@ -4,18 +4,18 @@
  * in seconds; how long a tick takes is measured by the real one.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createAgentRunsClient } from "../src/agent-runs/client.ts";
-import { createDecide } from "../src/core/decide.ts";
-import type { PlatformEffect } from "../src/core/effect.ts";
-import { createEngine } from "../src/engine/engine.ts";
-import type { Log, Platform } from "../src/ports.ts";
-import { openStore } from "../src/store/open-store.ts";
-import { runName, secrets } from "./credentials.ts";
-import { createFastClock } from "./fast-clock.ts";
-import { atMost, type Figure, inMs, median } from "./figures.ts";
-import type { Ground } from "./ground.ts";
-import { addUnsettled } from "./unsettled-threads.ts";
-import { type Outside, startOutside } from "./world.ts";
+import { createAgentRunsClient } from "#agent-runs/client.ts";
+import { createFastClock } from "#bench/load/fast-clock.ts";
+import { runName, secrets } from "#bench/world/credentials.ts";
+import { atMost, type Figure, inMs, median } from "#bench/world/figures.ts";
+import type { Ground } from "#bench/world/ground.ts";
+import { addUnsettled } from "#bench/world/unsettled-threads.ts";
+import { type Outside, startOutside } from "#bench/world/world.ts";
+import { createDecide } from "#core/decide/decide.ts";
+import type { PlatformEffect } from "#core/effect.ts";
+import { createEngine } from "#engine/engine.ts";
+import type { Log, Platform } from "#ports.ts";
+import { openStore } from "#store/open-store.ts";
 
 const runs = 1_000;
 const pollIntervalMs = 2_000;

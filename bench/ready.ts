@@ -3,12 +3,12 @@
  * and 1,000 unsettled ones, and with none. A process that is refused for its PORT tells when the imports end.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { runName } from "./credentials.ts";
-import { atMost, type Figure, inMegabytes, inMs, median } from "./figures.ts";
-import type { Ground } from "./ground.ts";
-import { fillFolder } from "./store-fill.ts";
-import { addUnsettled } from "./unsettled-threads.ts";
-import { environmentOf, memoryOf, type Outside, startBot, startOutside } from "./world.ts";
+import { fillFolder } from "#bench/store/store-fill.ts";
+import { runName } from "#bench/world/credentials.ts";
+import { atMost, type Figure, inMegabytes, inMs, median } from "#bench/world/figures.ts";
+import type { Ground } from "#bench/world/ground.ts";
+import { addUnsettled } from "#bench/world/unsettled-threads.ts";
+import { environmentOf, memoryOf, type Outside, startBot, startOutside } from "#bench/world/world.ts";
 
 const settled = 100_000;
 const unsettled = 1_000;

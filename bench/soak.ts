@@ -3,13 +3,13 @@
  * thread of its own, whose answer is performed and which is settled then, so that nothing has to stay.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { signedRequest } from "../src/sandbox/slack/deliver.ts";
-import { secrets } from "./credentials.ts";
-import { slashCommand } from "./deliveries.ts";
-import { atMost, type Figure, inMegabytes } from "./figures.ts";
-import type { Ground } from "./ground.ts";
-import type { Shot } from "./open-loop.ts";
-import { type Bot, memoryOf, metricOf, startBot, startOutside } from "./world.ts";
+import { slashCommand } from "#bench/load/deliveries.ts";
+import type { Shot } from "#bench/load/open-loop.ts";
+import { secrets } from "#bench/world/credentials.ts";
+import { atMost, type Figure, inMegabytes } from "#bench/world/figures.ts";
+import type { Ground } from "#bench/world/ground.ts";
+import { type Bot, memoryOf, metricOf, startBot, startOutside } from "#bench/world/world.ts";
+import { signedRequest } from "#sandbox/slack/deliver.ts";
 
 /** The promise is about these; what does not fit into the time is a tenth or less of it, and the table says so. */
 const aimedEvents = 100_000;

@@ -1,28 +1,28 @@
 /** The composition root: it alone reads the environment and builds things. */
 import { join } from "node:path";
 import pino from "pino";
-import { createAgentRunsClient } from "./agent-runs/client.ts";
-import { type ApiConfig, type Config, readConfig, secretsOf } from "./config.ts";
-import type { GitHubConfig } from "./config-github.ts";
-import type { SlackConfig } from "./config-slack.ts";
-import { createDecide } from "./core/decide.ts";
-import { createEngine } from "./engine/engine.ts";
-import { createGitHubReceiver } from "./github/receive.ts";
-import { createGitHubPlatform, type GitHubPlatform } from "./github/send.ts";
-import { greeting } from "./greeting.ts";
-import { createLog } from "./log.ts";
-import { removeOldThreads } from "./old-threads.ts";
+import { createAgentRunsClient } from "#agent-runs/client.ts";
+import type { GitHubConfig } from "#config/github.ts";
+import { type ApiConfig, type Config, readConfig, secretsOf } from "#config/read-config.ts";
+import type { SlackConfig } from "#config/slack.ts";
+import { createDecide } from "#core/decide/decide.ts";
+import { createEngine } from "#engine/engine.ts";
+import { createGitHubReceiver } from "#github/receive/receive.ts";
+import { createGitHubPlatform, type GitHubPlatform } from "#github/send/send.ts";
+import { prepareFolder, whyNot } from "#process/folders.ts";
+import { greeting } from "#process/greeting.ts";
+import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "#process/life.ts";
+import { createLog } from "#process/log.ts";
+import { createSlackReceiver } from "#slack/receive/receive.ts";
+import { createSlackPlatform } from "#slack/send/send.ts";
+import { openStore } from "#store/open-store.ts";
+import { removeOldThreads } from "#store/remove-old-threads.ts";
+import { createMetrics } from "#web/metrics.ts";
+import type { Check } from "#web/readiness.ts";
+import type { Site } from "#web/router.ts";
+import { createWeb } from "#web/server.ts";
+import { statusRoutes, warnOfUnready } from "#web/status.ts";
 import type { Accept, Clock, Log } from "./ports.ts";
-import { prepareFolder, whyNot } from "./process-folders.ts";
-import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "./process-life.ts";
-import { createSlackReceiver } from "./slack/receive.ts";
-import { createSlackPlatform } from "./slack/send.ts";
-import { openStore } from "./store/open-store.ts";
-import { createMetrics } from "./web/metrics.ts";
-import type { Check } from "./web/readiness.ts";
-import type { Site } from "./web/router.ts";
-import { createWeb } from "./web/server.ts";
-import { statusRoutes, warnOfUnready } from "./web/status.ts";
 
 /** The message is a sentence that says what to do. */
 class CannotStart extends Error {}
@@ -166,7 +166,7 @@ async function startService(
   { dataDir, slack, github }: Config,
   { log, secrets, url, publicUrl, stops, drains, mounts }: Building,
 ): Promise<{ baseUrl: string; apiKey: string }> {
-  const { basePath, createService } = await import("./service/service.ts");
+  const { basePath, createService } = await import("#service/service.ts");
   const apiKey = keptKey(join(dataDir, "embedded-service-key"));
   secrets.push(apiKey);
   const { command, workDir, maxRuns, timeoutMs, offer } = config;
@@ -198,7 +198,7 @@ async function openSandbox(
   dataDir: string,
   { log, secrets, url, publicUrl, stops, mounts }: Building,
 ): Promise<{ slack: SlackConfig; github: GitHubConfig }> {
-  const { createSandbox, sandboxPath } = await import("./sandbox/sandbox.ts");
+  const { createSandbox, sandboxPath } = await import("#sandbox/sandbox.ts");
   const sandbox = await createSandbox({ dataDir, url, publicUrl, log });
   secrets.push(...sandbox.secrets);
   stops.defer(() => sandbox.stop());

@@ -1,8 +1,11 @@
 /** What the engine needs of the outside, and what the outside may ask of the engine. */
-import type { Fault, Outcome, PlatformEffect } from "./core/effect.ts";
-import type { PersonEvent, Place, Ref, Scope } from "./core/event.ts";
-import type { CreateRequest, Run } from "./core/run.ts";
-import type { Thread } from "./core/thread.ts";
+
+import type { PlatformEffect } from "#core/effect.ts";
+import type { PersonEvent } from "#core/event.ts";
+import type { Fault, Outcome } from "#core/outcome.ts";
+import type { Place, Ref, Scope } from "#core/place.ts";
+import type { CreateRequest, Run } from "#core/run.ts";
+import type { Thread } from "#core/thread.ts";
 
 /**
  * The Agent Runs API. A call that fails rejects with an Error that has the fields of `ApiFault`; an error

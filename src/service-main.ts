@@ -2,14 +2,14 @@
 import { join } from "node:path";
 import pino from "pino";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
-import { readStandaloneConfig, type StandaloneConfig, standaloneSecrets } from "./config-standalone.ts";
-import { createLog } from "./log.ts";
+import { readStandaloneConfig, type StandaloneConfig, standaloneSecrets } from "#config/standalone.ts";
+import { prepareFolder, whyNot } from "#process/folders.ts";
+import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "#process/life.ts";
+import { createLog } from "#process/log.ts";
+import { basePath, createService, type Service } from "#service/service.ts";
+import { createWeb } from "#web/server.ts";
+import { statusRoutes } from "#web/status.ts";
 import type { Log } from "./ports.ts";
-import { prepareFolder, whyNot } from "./process-folders.ts";
-import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "./process-life.ts";
-import { basePath, createService, type Service } from "./service/service.ts";
-import { createWeb } from "./web/server.ts";
-import { statusRoutes } from "./web/status.ts";
 
 interface Started {
   readonly url: string;

@@ -1,6 +1,14 @@
 /** What the client offers; `client.ts` makes one. */
 import type { Call } from "./reply.ts";
-import type { AnyRequest, CallOptions, Expecting, FollowUp, NewFactoryRun, NewRun } from "./requests.ts";
+import type {
+  AnyRequest,
+  CallOptions,
+  Expecting,
+  FollowUp,
+  NewFactoryRun,
+  NewRun,
+  TryOptions,
+} from "./requests.ts";
 import type * as schema from "./schema.ts";
 import type { SpokenText } from "./transcript.ts";
 
@@ -60,4 +68,17 @@ export interface AgentRunsClient {
    */
   request<T>(request: AnyRequest & Expecting<T>, options?: CallOptions): Call<T>;
   request(request: AnyRequest, options?: CallOptions): Call<unknown>;
+}
+
+/** How tries are made (`TryOptions`) are defaults here; each call may have its own. */
+export interface AgentRunsClientOptions extends TryOptions {
+  /** Ends in `/api/v1`, with or without a slash after it. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** The global one if absent. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** 0 to 1, for jitter. */
+  readonly random?: () => number;
+  /** Milliseconds since the epoch, for a `Retry-After` that is a date. */
+  readonly now?: () => number;
 }

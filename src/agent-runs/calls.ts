@@ -1,19 +1,19 @@
 /** What each call sends, and what it makes of the answer. `client.ts` loads this with the first call. */
 import type { z } from "zod";
-import { checkRequest } from "./check-request.ts";
-import type { AgentRunsClientOptions } from "./client.ts";
+import type { AgentRunsClientOptions } from "./agent-runs-client.ts";
 import { InvalidRequestError, NotFoundError, UnprocessableEntityError } from "./errors.ts";
 import { createFactoryCalls } from "./factories.ts";
-import { pages } from "./pages.ts";
-import { encodeQuery } from "./query.ts";
-import { accepted, asItIs, asJson } from "./read-answer.ts";
+import { checkRequest } from "./http/check-request.ts";
+import { pages } from "./http/pages.ts";
+import { encodeQuery } from "./http/query.ts";
+import { accepted, asItIs, asJson } from "./http/read-answer.ts";
+import type { Repeat } from "./http/retry.ts";
+import { createTransport } from "./http/transport.ts";
+import { defaultTries } from "./http/try-options.ts";
 import type { Reply } from "./reply.ts";
 import type { AnyRequest, CallOptions, Expecting, FollowUp, NewRun, QueryValue } from "./requests.ts";
-import type { Repeat } from "./retry.ts";
 import * as schema from "./schema.ts";
 import { type SpokenText, spokenTexts } from "./transcript.ts";
-import { createTransport } from "./transport.ts";
-import { defaultTries } from "./try-options.ts";
 
 export type Calls = ReturnType<typeof createCalls>;
 

@@ -1,24 +1,11 @@
 /** The Agent Runs API's client. Stands alone: it needs `fetch`, ky and zod, and nothing of the bot. */
-import type { AgentRunsClient } from "./agent-runs-client.ts";
+import type { AgentRunsClient, AgentRunsClientOptions } from "./agent-runs-client.ts";
 import type { Calls } from "./calls.ts";
+import { checkTryOptions } from "./http/try-options.ts";
 import { type Call, callOf, type Reply } from "./reply.ts";
-import type { AnyRequest, CallOptions, Expecting, TryOptions } from "./requests.ts";
-import { checkTryOptions } from "./try-options.ts";
+import type { AnyRequest, CallOptions, Expecting } from "./requests.ts";
 
-export type { AgentRunsClient } from "./agent-runs-client.ts";
-
-/** How tries are made (`TryOptions`) are defaults here; each call may have its own. */
-export interface AgentRunsClientOptions extends TryOptions {
-  /** Ends in `/api/v1`, with or without a slash after it. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  /** The global one if absent. */
-  readonly fetch?: typeof globalThis.fetch;
-  /** 0 to 1, for jitter. */
-  readonly random?: () => number;
-  /** Milliseconds since the epoch, for a `Retry-After` that is a date. */
-  readonly now?: () => number;
-}
+export type { AgentRunsClient, AgentRunsClientOptions } from "./agent-runs-client.ts";
 
 /** Fetch would repeat a URL's credentials, or an unfit key, in the message of its own error. */
 function checkOptions(options: AgentRunsClientOptions): void {

@@ -1,12 +1,12 @@
-import { checkRequest } from "./check-request.ts";
 import { AmbiguousFactoryError, StatusError } from "./errors.ts";
-import { pages } from "./pages.ts";
-import { encodeQuery } from "./query.ts";
-import { asJson } from "./read-answer.ts";
+import { checkRequest } from "./http/check-request.ts";
+import { pages } from "./http/pages.ts";
+import { encodeQuery } from "./http/query.ts";
+import { asJson } from "./http/read-answer.ts";
+import { isSegment, type Send } from "./http/transport.ts";
 import type { Reply } from "./reply.ts";
 import type { CallOptions, NewFactoryRun } from "./requests.ts";
 import * as schema from "./schema.ts";
-import { isSegment, type Send } from "./transport.ts";
 
 /** How a service says that something is no uid of a factory, or that it has no factories at all. */
 const meansNone = new Set([400, 404, 422]);

@@ -1,44 +1,7 @@
-import type { Outcome } from "./effect.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Person, Subject } from "./person.ts";
+import { type MessageId, type Place, type Ref, runRef, type Scope, threadRef } from "./place.ts";
 import type { Run } from "./run.ts";
-
-/**
- * Where people talk, as one string: the platform's name, a colon, and what only that platform's adapter
- * reads. `slack:T1:C1:1700000000.000100` is a thread, `github:octo/app#12` an issue or pull request.
- */
-export type Place = string;
-/** What a place lies in, written alike: a channel `slack:T1:C1`, a repository `github:octo/app`. */
-export type Scope = string;
-/** A message inside a place; only the adapter reads it. */
-export type MessageId = string;
-
-/** The platform's name in a place or a scope. */
-export const platformOf = (at: Place | Scope): string => at.slice(0, at.indexOf(":"));
-
-/** What somebody may do in a repository. `unknown` until the platform was asked. */
-export type Permission = "write" | "read" | "none" | "unknown";
-
-export interface Person {
-  readonly platform: string;
-  /** How the platform names and mentions the person: a Slack user id, a GitHub login. */
-  readonly id: string;
-  readonly name: string;
-  /** A bot, a workflow, or this bot itself. */
-  readonly bot: boolean;
-  /** Absent where the platform grants none; then the allowlist alone decides. */
-  readonly permission?: Permission;
-}
-
-/** What an issue or pull request says of itself when the event happened. */
-export interface Subject {
-  readonly title: string;
-  readonly body: string;
-  readonly url: string;
-  readonly author: string;
-  /** Absent: it is an issue. */
-  readonly pullRequest?: true;
-  /** Only some may write there, and whether the bot is one of them shows when it tries. */
-  readonly locked?: true;
-}
 
 interface FromPerson {
   /** Never changes and is the same for every delivery of the same thing: the key of "once". */
@@ -121,12 +84,6 @@ export interface OutcomeEvent {
 
 export type PersonEvent = CommandEvent | ReplyEvent | ButtonEvent | LabelEvent;
 export type Event = PersonEvent | RunEvent | OutcomeEvent;
-
-/** Leads to one thread: a place, `run:<id>`, `thread:<id>`, or the id of an event without a place. */
-export type Ref = string;
-
-export const runRef = (runId: string): Ref => `run:${runId}`;
-export const threadRef = (threadId: string): Ref => `thread:${threadId}`;
 
 /** The ref under which the event's thread is found, or begun. */
 export function refOf(event: Event): Ref {

@@ -1,4 +1,5 @@
-import { type Person, platformOf, type Scope } from "./event.ts";
+import type { Person } from "./person.ts";
+import { platformOf, type Scope } from "./place.ts";
 
 /** Defaults of a dispatch; a flag of the command wins over them. */
 export interface DispatchDefaults {

@@ -1,7 +1,7 @@
 /** What the agent is told: the request, then what was said before as quoted, marked material. */
 import { isAside, shorten } from "./command.ts";
-import type { ContextMessage } from "./effect.ts";
-import type { Person, Subject } from "./event.ts";
+import type { ContextMessage } from "./outcome.ts";
+import type { Person, Subject } from "./person.ts";
 import { referenceLine } from "./run.ts";
 
 /** Most characters of quoted material; what is older is left out, and the agent is told so. */

@@ -1,14 +1,7 @@
 import type { Effect } from "./effect.ts";
-import {
-  type MessageId,
-  type Person,
-  type PersonEvent,
-  type Place,
-  type Ref,
-  runRef,
-  type Scope,
-  type Subject,
-} from "./event.ts";
+import type { PersonEvent } from "./event.ts";
+import type { Person, Subject } from "./person.ts";
+import { type MessageId, type Place, type Ref, runRef, type Scope } from "./place.ts";
 import { type CreateRequest, isEnded, type Run } from "./run.ts";
 
 /** One run of a thread, from the dispatch on. Attached runs have no `request`. */

@@ -1,6 +1,17 @@
-import type { Decide } from "../core/decide.ts";
-import type { Ref } from "../core/event.ts";
-import { isSettled, type Thread } from "../core/thread.ts";
+import type { Decide } from "#core/decide/decide.ts";
+import type { Ref } from "#core/place.ts";
+import { isSettled, type Thread } from "#core/thread.ts";
+import type { Happening, Observe } from "#engine/base/engine-event.ts";
+import { createInFlight } from "#engine/base/in-flight.ts";
+import { defaultLimits, type Limits } from "#engine/base/limits.ts";
+import { createTimers } from "#engine/base/timers.ts";
+import { createOpenRuns } from "#engine/follow/open-runs.ts";
+import { createPoller, type SweepHealth } from "#engine/follow/poll.ts";
+import { confirmMs, createShowRun, type Hand, quiet } from "#engine/follow/show-run.ts";
+import { createSweeper } from "#engine/follow/sweep.ts";
+import { createLanes } from "#engine/perform/lanes.ts";
+import { createPerformEffect } from "#engine/perform/perform-effect.ts";
+import { createSaveOutcome } from "#engine/perform/save-outcome.ts";
 import type {
   Accept,
   AgentRuns,
@@ -11,21 +22,10 @@ import type {
   Platform,
   Store,
   Transcripts,
-} from "../ports.ts";
+} from "#ports.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { EngineStopped } from "./engine-stopped.ts";
-import type { Happening, Observe } from "./happening.ts";
-import { createInFlight } from "./in-flight.ts";
-import { createLanes } from "./lanes.ts";
-import { defaultLimits, type Limits } from "./limits.ts";
-import { createOpenRuns } from "./open-runs.ts";
-import { createPerformEffect } from "./perform-effect.ts";
-import { createPoller, type SweepHealth } from "./poll.ts";
 import { createSave } from "./save.ts";
-import { createSaveOutcome } from "./save-outcome.ts";
-import { confirmMs, createShowRun, type Hand, quiet } from "./show-run.ts";
-import { createSweeper } from "./sweep.ts";
-import { createTimers } from "./timers.ts";
 
 export interface EngineOptions {
   readonly store: Store;

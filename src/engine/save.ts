@@ -1,7 +1,8 @@
-import type { Decide, Decision } from "../core/decide.ts";
-import { type Event, type Ref, refOf } from "../core/event.ts";
-import type { Thread } from "../core/thread.ts";
-import type { Clock, Store } from "../ports.ts";
+import type { Decide, Decision } from "#core/decide/decide.ts";
+import { type Event, refOf } from "#core/event.ts";
+import type { Ref } from "#core/place.ts";
+import type { Thread } from "#core/thread.ts";
+import type { Clock, Store } from "#ports.ts";
 
 export interface Saved {
   /** `unknown`: no thread is found under the ref, and none was to be begun. */

@@ -1,6 +1,6 @@
 /** What went wrong with a request to GitHub, as a fault of the effect. Nothing is read from error messages. */
 import { z } from "zod";
-import type { Fault } from "../core/effect.ts";
+import type { Fault } from "#core/outcome.ts";
 
 /** GitHub asks for at least a minute where it names no time. */
 const unnamedLimitMs = 60_000;

@@ -1,5 +1,5 @@
 /** How this adapter writes repositories, issues and comments as scopes, places and message ids. */
-import type { MessageId, Place, Scope } from "../core/event.ts";
+import type { MessageId, Place, Scope } from "#core/place.ts";
 
 export const platformName = "github";
 

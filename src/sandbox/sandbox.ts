@@ -1,17 +1,17 @@
 /** Slack and GitHub on this machine, and a page on which people use them: to try the bot without accounts. */
-import type { Act } from "./acts.ts";
-import { type Connection, createGitHubStandIn } from "./github/stand-in.ts";
-import { gitHubActs } from "./github-acts.ts";
-import { gitHubState } from "./github-state.ts";
-import { readJson, refuseForeignHost, refuseForeignOrigin } from "./guard.ts";
-import { createLive } from "./live.ts";
+import type { Act } from "#sandbox/acts/acts.ts";
+import { gitHubActs } from "#sandbox/acts/github-acts.ts";
+import { slackActs } from "#sandbox/acts/slack-acts.ts";
+import { type Connection, createGitHubStandIn } from "#sandbox/github/stand-in.ts";
+import { preparedGitHub, preparedSlack } from "#sandbox/saved/prepared-content.ts";
+import { openSavedState } from "#sandbox/saved/saved-state.ts";
+import { readJson, refuseForeignHost, refuseForeignOrigin } from "#sandbox/serve/guard.ts";
+import { createLive } from "#sandbox/serve/live.ts";
+import { pageFile } from "#sandbox/serve/page-files.ts";
+import { gitHubState } from "#sandbox/shown/github-state.ts";
+import { slackState } from "#sandbox/shown/slack-state.ts";
+import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
 import type { SandboxLog } from "./log.ts";
-import { pageFile } from "./page-files.ts";
-import { preparedGitHub, preparedSlack } from "./prepared-content.ts";
-import { openSavedState } from "./saved-state.ts";
-import { createSlackStandIn } from "./slack/stand-in.ts";
-import { slackActs } from "./slack-acts.ts";
-import { slackState } from "./slack-state.ts";
 
 /** Where the sandbox's paths begin; the whole of it is mounted there. */
 export const sandboxPath = "/sandbox";

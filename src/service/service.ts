@@ -1,20 +1,20 @@
 import { join, resolve } from "node:path";
-import { createAttachments } from "./attachments.ts";
+import { lockFolder } from "#disk/folder-lock.ts";
+import { defaultDemoStepMs } from "#service/agents/demonstration-agent.ts";
+import { withDescription } from "#service/api/description-endpoints.ts";
+import { endpoints } from "#service/api/endpoints.ts";
+import { createOperations } from "#service/api/operations.ts";
+import { createRoutes } from "#service/api/routes.ts";
+import { createAttachments } from "#service/files/attachments.ts";
+import type { SessionLinks } from "#service/sessions/session-keys.ts";
+import { createSessions } from "#service/sessions/sessions.ts";
+import { createRunStore } from "#service/store/run-store.ts";
+import { createExecution } from "#service/turns/execution.ts";
 import { type Catalog, emptyCatalog } from "./catalog.ts";
-import { defaultDemoStepMs } from "./demonstration-agent.ts";
-import { withDescription } from "./description-endpoints.ts";
-import { endpoints } from "./endpoints.ts";
-import { createExecution } from "./execution.ts";
-import { lockFolder } from "./folder-lock.ts";
 import type { ServiceLog } from "./log.ts";
-import { createOperations } from "./operations.ts";
-import { createRoutes } from "./routes.ts";
-import { createRunStore } from "./run-store.ts";
-import type { SessionLinks } from "./session-keys.ts";
-import { createSessions } from "./sessions.ts";
 
+export type { SessionLinks } from "#service/sessions/session-keys.ts";
 export type { ServiceLog } from "./log.ts";
-export type { SessionLinks } from "./session-keys.ts";
 
 /** Where the service's paths begin. */
 export const basePath = "/api/v1";

@@ -1,5 +1,5 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
-import type { Fault } from "../core/effect.ts";
+import type { Fault } from "#core/outcome.ts";
 
 const invite = "Invite the bot with /invite @agent, then ask again.";
 const token = "Slack does not accept the bot's token; whoever runs the bot has to renew it.";

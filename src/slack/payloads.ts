@@ -1,6 +1,6 @@
 /** What Slack sends, as far as the bot reads it. Unknown fields and unknown kinds are never an error. */
 import { z } from "zod";
-import { plainAnswerId } from "./blocks.ts";
+import { plainAnswerId } from "#slack/send/blocks.ts";
 
 /** https://docs.slack.dev/interactivity/implementing-slash-commands */
 export const slashCommand = z.object({

@@ -1,4 +1,4 @@
-import type { MessageId, Place, Scope } from "../core/event.ts";
+import type { MessageId, Place, Scope } from "#core/place.ts";
 
 /** A thread is named by its team, its channel and the timestamp of its first message. */
 export const placeOf = (team: string, channel: string, threadTs: string): Place =>

@@ -1,4 +1,5 @@
-import type { ButtonEvent, CommandEvent, Person, PersonEvent, ReplyEvent } from "../core/event.ts";
+import type { ButtonEvent, CommandEvent, PersonEvent, ReplyEvent } from "#core/event.ts";
+import type { Person } from "#core/person.ts";
 import {
   type BlockActions,
   blockActions,

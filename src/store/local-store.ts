@@ -1,7 +1,7 @@
-import type { Ref } from "../core/event.ts";
-import { threadRef } from "../core/event.ts";
-import { isSettled, refsOf, type Thread } from "../core/thread.ts";
-import type { Log, Notes, Store } from "../ports.ts";
+import type { Ref } from "#core/place.ts";
+import { threadRef } from "#core/place.ts";
+import { isSettled, refsOf, type Thread } from "#core/thread.ts";
+import type { Log, Notes, Store } from "#ports.ts";
 import { type Documents, keyOf } from "./documents.ts";
 import { RefTaken, StoreError, ThreadUnreadable } from "./errors.ts";
 import type { Folder } from "./folder.ts";

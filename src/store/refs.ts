@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { type Ref, threadRef } from "../core/event.ts";
-import { refsOf, type Thread } from "../core/thread.ts";
+import { type Ref, threadRef } from "#core/place.ts";
+import { refsOf, type Thread } from "#core/thread.ts";
 import { type Documents, keyOf } from "./documents.ts";
 import { ThreadUnreadable } from "./errors.ts";
 import type { Folder } from "./folder.ts";

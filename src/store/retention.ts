@@ -1,7 +1,7 @@
 import type { Dir } from "node:fs";
 import { opendir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isSettled } from "../core/thread.ts";
+import { isSettled } from "#core/thread.ts";
 import { type Documents, keyInFile } from "./documents.ts";
 import { codeOf, storeError, ThreadUnreadable } from "./errors.ts";
 import type { KeyedLock } from "./keyed-lock.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Thread } from "../core/thread.ts";
+import type { Thread } from "#core/thread.ts";
 
 /**
  * What the store itself relies on, and enough to know a thread from something else. Whatever else a document

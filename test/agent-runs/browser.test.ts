@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { bundleForBrowser, type Plant, runScenario } from "./bare-realm.ts";
-import { type Handler, problem, reset, run, startLocalApi } from "./local-api.ts";
+import { bundleForBrowser, type Plant, runScenario } from "#test/support/agent-runs/bare-realm.ts";
+import { type Handler, problem, reset, run, startLocalApi } from "#test/support/agent-runs/local-api.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createAgentRunsClient } from "../../src/agent-runs/client.ts";
-import { InvalidRequestError, ResponseSchemaError } from "../../src/agent-runs/errors.ts";
-import type { NewRun } from "../../src/agent-runs/requests.ts";
-import type { CreateRequest } from "../../src/core/run.ts";
-import type { AgentRuns, Factories, Transcripts } from "../../src/ports.ts";
-import { apiKey, rejection, startLocalApi } from "./local-api.ts";
+import { createAgentRunsClient } from "#agent-runs/client.ts";
+import { InvalidRequestError, ResponseSchemaError } from "#agent-runs/errors.ts";
+import type { NewRun } from "#agent-runs/requests.ts";
+import type { CreateRequest } from "#core/run.ts";
+import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
+import { apiKey, rejection, startLocalApi } from "#test/support/agent-runs/local-api.ts";
 
 const created = { run_id: "run-1", task_id: "run-1", state: "QUEUED" };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { AmbiguousFactoryError } from "../../src/agent-runs/errors.ts";
-import { type Handler, problem, rejection, startLocalApi } from "./local-api.ts";
+import { AmbiguousFactoryError } from "#agent-runs/errors.ts";
+import { type Handler, problem, rejection, startLocalApi } from "#test/support/agent-runs/local-api.ts";
 
 const payments = { uid: "f-1", name: "Payments factory", alias: "pay", team_uid: "t-1" };
 const payments2 = { uid: "f-2", name: "Payments factory 2", alias: null };

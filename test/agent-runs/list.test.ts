@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ResponseSchemaError } from "../../src/agent-runs/errors.ts";
-import { rejection, run, startLocalApi } from "./local-api.ts";
+import { ResponseSchemaError } from "#agent-runs/errors.ts";
+import { rejection, run, startLocalApi } from "#test/support/agent-runs/local-api.ts";
 
 const page = (ids: readonly string[], next?: string) => ({
   body: {

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { apiKey, inTurn, problem, rejection, reset, run, startLocalApi } from "./local-api.ts";
+import {
+  apiKey,
+  inTurn,
+  problem,
+  rejection,
+  reset,
+  run,
+  startLocalApi,
+} from "#test/support/agent-runs/local-api.ts";
 
 test("a call tells the status, the headers and the body beside what they mean", async () => {
   const headers = { "x-request-id": "req-7" };

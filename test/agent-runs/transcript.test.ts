@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problem, rejection, startLocalApi } from "./local-api.ts";
+import { problem, rejection, startLocalApi } from "#test/support/agent-runs/local-api.ts";
 
 const said = (role: string, ...texts: string[]) => ({
   role,

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readConfig } from "../../src/config.ts";
-import { names } from "../../src/config-environment.ts";
+import { names } from "#config/environment.ts";
+import { readConfig } from "#config/read-config.ts";
 
 const root = join(import.meta.dirname, "../..");
 const text = await readFile(join(root, ".env.example"), "utf8");

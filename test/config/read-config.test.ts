@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { readConfig, secretsOf } from "../../src/config.ts";
-import { emptyCatalog } from "../../src/service/catalog.ts";
+import { readConfig, secretsOf } from "#config/read-config.ts";
+import { emptyCatalog } from "#service/catalog.ts";
 
 const files: Readonly<Record<string, string>> = {};
 const read = (env: Record<string, string>, given = files) => readConfig(env, (path) => given[path] ?? null);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCommand, parseMention } from "../../src/core/command.ts";
+import { parseCommand, parseMention } from "#core/command.ts";
 
 const problemOf = (text: string): string => {
   const parsed = parseCommand(text);

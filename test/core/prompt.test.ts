@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { followUpOf, promptOf, visible, withReference } from "../../src/core/prompt.ts";
-import { referenceLine } from "../../src/core/run.ts";
-import { alice } from "./story.ts";
+import { followUpOf, promptOf, visible, withReference } from "#core/prompt.ts";
+import { referenceLine } from "#core/run.ts";
+import { alice } from "#test/support/core/story.ts";
 
 const none = { subject: null, messages: [], omitted: 0 };
 const message = (text: string, at = "2026-01-01T00:00:00Z") => ({ author: "bob", at, text, bot: false });

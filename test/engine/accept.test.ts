@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { command, reply, setUp } from "./set-up.ts";
+import { command, reply, setUp } from "#test/support/engine/set-up.ts";
 
 test("an accepted event is saved, with its effects, before it is acknowledged", async () => {
   const { ask, store, chat } = setUp();

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import type { PersonEvent } from "../../src/core/event.ts";
-import { createCatchUp } from "../../src/engine/catch-up.ts";
-import { createEngine } from "../../src/engine/engine.ts";
-import { createTimers } from "../../src/engine/timers.ts";
-import type { Missed, Notes } from "../../src/ports.ts";
-import { createHandClock } from "./hand-clock.ts";
-import { command, setUp } from "./set-up.ts";
-import { newThread } from "./small-decide.ts";
-import { createStandInPlatform } from "./stand-in-platform.ts";
+import type { PersonEvent } from "#core/event.ts";
+import { createTimers } from "#engine/base/timers.ts";
+import { createCatchUp } from "#engine/catch-up.ts";
+import { createEngine } from "#engine/engine.ts";
+import type { Missed, Notes } from "#ports.ts";
+import { createHandClock } from "#test/support/engine/hand-clock.ts";
+import { command, setUp } from "#test/support/engine/set-up.ts";
+import { newThread } from "#test/support/engine/small-decide.ts";
+import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
 
 const minute = 60_000;
 

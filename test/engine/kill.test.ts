@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import { createDecide } from "../../src/core/decide.ts";
-import type { Outcome, PlatformEffect } from "../../src/core/effect.ts";
-import { isSettled } from "../../src/core/thread.ts";
-import { createEngine } from "../../src/engine/engine.ts";
-import type { AgentRuns, Log, Platform, Store, Transcripts } from "../../src/ports.ts";
-import { mention, place, reply, rules } from "../core/story.ts";
-import { createHandClock } from "./hand-clock.ts";
-import { createMemoryStore } from "./memory-store.ts";
-import { StandInApi } from "./stand-in-api.ts";
-import { success } from "./stand-in-platform.ts";
+import { createDecide } from "#core/decide/decide.ts";
+import type { PlatformEffect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import { isSettled } from "#core/thread.ts";
+import { createEngine } from "#engine/engine.ts";
+import type { AgentRuns, Log, Platform, Store, Transcripts } from "#ports.ts";
+import { mention, place, reply, rules } from "#test/support/core/story.ts";
+import { createHandClock } from "#test/support/engine/hand-clock.ts";
+import { createMemoryStore } from "#test/support/engine/memory-store.ts";
+import { StandInApi } from "#test/support/engine/stand-in-api.ts";
+import { success } from "#test/support/engine/stand-in-platform.ts";
 
 const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { create, reply, setUp } from "./set-up.ts";
-import { newThread } from "./small-decide.ts";
+import { create, reply, setUp } from "#test/support/engine/set-up.ts";
+import { newThread } from "#test/support/engine/small-decide.ts";
 
 test("an effect found at the start may have happened already, so it is looked up; a new one is not", async () => {
   const before = setUp();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Outcome } from "../../src/core/effect.ts";
-import { EngineStopped } from "../../src/engine/engine-stopped.ts";
-import { command, create, reply, setUp } from "./set-up.ts";
+import type { Outcome } from "#core/outcome.ts";
+import { EngineStopped } from "#engine/engine-stopped.ts";
+import { command, create, reply, setUp } from "#test/support/engine/set-up.ts";
 
 test("a stop finishes what is in flight, saves its outcome, and begins nothing more", async () => {
   const { engine, ask, chat, clock, store } = setUp();

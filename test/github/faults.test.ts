@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { first, reply } from "./effects.ts";
-import { appAuth, repo, start, token, tokenAuth } from "./start.ts";
+import { first, reply } from "#test/support/github/effects.ts";
+import { appAuth, repo, start, token, tokenAuth } from "#test/support/github/start.ts";
 
 const comments = { method: "POST", path: /comments$/ };
 

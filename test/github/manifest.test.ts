@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { stateLabels } from "../../src/core/effect.ts";
-import type { GitHubAuth } from "../../src/github/client.ts";
-import { calls, events, optionalTokenCalls } from "../../src/github/needs.ts";
-import { again, alice, card, effect, first, permission, reply, view } from "./effects.ts";
-import { appAuth, repo, start, tokenAuth } from "./start.ts";
+import { stateLabels } from "#core/effect.ts";
+import type { GitHubAuth } from "#github/client.ts";
+import { calls, events, optionalTokenCalls } from "#github/required-scopes.ts";
+import { again, alice, card, effect, first, permission, reply, view } from "#test/support/github/effects.ts";
+import { appAuth, repo, start, tokenAuth } from "#test/support/github/start.ts";
 
 const manifest = JSON.parse(
   readFileSync(new URL("../../manifests/github-app.json", import.meta.url), "utf8"),

@@ -1,8 +1,8 @@
 /** Whatever people ask and the agent repeats: what comes out can neither ping nor command anybody. */
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createWorld, eventually, type World, written } from "../scenarios/world.ts";
-import { memoryOf, pidOfBot } from "./world-watch.ts";
+import { createWorld, eventually, type World, written } from "#test/support/bot/world.ts";
+import { memoryOf, pidOfBot } from "#test/support/world-watch.ts";
 
 const repo = "octo/app";
 let world: World;

@@ -1,10 +1,10 @@
 /** Whatever comes in at the two webhooks, signed or not: the bot refuses or ignores it, and lives on. */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createWorld, eventually, type World } from "../scenarios/world.ts";
+import { createWorld, eventually, type World } from "#test/support/bot/world.ts";
+import * as signed from "#test/support/signed.ts";
+import { memoryOf, pidOfBot } from "#test/support/world-watch.ts";
 import { brokenBodies, deranged } from "./deranged.ts";
-import * as signed from "./signed.ts";
-import { memoryOf, pidOfBot } from "./world-watch.ts";
 
 let world: World;
 let pid: number;

@@ -1,8 +1,8 @@
 /** The embedded service under random and hostile requests: every answer is one it means, and it goes on working. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { listResponse, problem } from "../../src/agent-runs/schema.ts";
-import { type Serving, serving } from "../service/serving.ts";
+import { listResponse, problem } from "#agent-runs/schema.ts";
+import { type Serving, serving } from "#test/support/service/serving.ts";
 import { brokenBodies, deepJson, deepObject, deranged } from "./deranged.ts";
 
 const runs = (numRuns: number) => ({ numRuns, seed: 7, endOnFailure: true });

@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createWorld, eventually, type World } from "../scenarios/world.ts";
+import { createWorld, eventually, type World } from "#test/support/bot/world.ts";
+import { slackButton, slackCommand, slackMessage } from "#test/support/signed.ts";
+import { memoryOf, pidOfBot } from "#test/support/world-watch.ts";
 import { brokenBodies, deepJson, deranged } from "./deranged.ts";
-import { slackButton, slackCommand, slackMessage } from "./signed.ts";
-import { memoryOf, pidOfBot } from "./world-watch.ts";
 
 let world: World;
 let pid: number;

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { keyOf } from "../../src/store/documents.ts";
-import { eventually } from "./eventually.ts";
-import { placeOf } from "./github-deeds.ts";
+import { keyOf } from "#store/documents.ts";
+import { placeOf } from "#test/kill/deeds/github.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { type StoryTown, storyTown } from "./story-town.ts";
 
 const documentOf = (town: StoryTown, thread: string): string =>

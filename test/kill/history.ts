@@ -3,18 +3,18 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { createRandom } from "../simulation/random.ts";
-import { createDeeds, type Deed } from "./deeds.ts";
-import { createGitHubDeeds } from "./github-deeds.ts";
-import { judge } from "./judge.ts";
+import { createDeeds, type Deed } from "#test/kill/deeds/deeds.ts";
+import { createGitHubDeeds } from "#test/kill/deeds/github.ts";
+import { createSlackDeeds } from "#test/kill/deeds/slack.ts";
+import { judge } from "#test/kill/judge/judge.ts";
+import type { Violation, Wrong } from "#test/kill/judge/violation.ts";
+import { createRandom } from "#test/simulation/story/random.ts";
 import { killAll, type Way } from "./killer.ts";
 import { createLook } from "./look.ts";
 import { lookFromOutside, type Outside } from "./outside.ts";
 import { letPeopleAct } from "./people.ts";
 import { untilQuiet, untilSettled } from "./quiet.ts";
-import { createSlackDeeds } from "./slack-deeds.ts";
 import { createTown, type Town } from "./town.ts";
-import type { Violation, Wrong } from "./violation.ts";
 
 export interface HistoryOptions {
   readonly seed: number;

@@ -2,9 +2,10 @@
  * Kills the real bot at random moments while people ask for things, and looks at what came of it:
  * `npm run kill -- --requests 2000 --kills 200 --seed 1`, and `--service-kills 20` for the service as well.
  */
-import { flagsOf, wholeNumber } from "../command-line.ts";
+
+import { followUpsOf } from "#test/kill/judge/runs.ts";
+import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
 import { tellHistory } from "./history.ts";
-import { followUpsOf } from "./judge-runs.ts";
 
 const usage = "npm run kill -- [--requests 2000] [--kills 200] [--service-kills 0] [--seed N] [--settle]";
 const values = flagsOf(

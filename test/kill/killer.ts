@@ -1,7 +1,7 @@
 /** Kills the bot, and perhaps the service, at moments of chance, and starts them again. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../simulation/random.ts";
-import type { Deeds } from "./deeds.ts";
+import type { Deeds } from "#test/kill/deeds/deeds.ts";
+import type { Random } from "#test/simulation/story/random.ts";
 import type { People } from "./people.ts";
 import type { Town } from "./town.ts";
 

@@ -1,5 +1,5 @@
 /** What people see on their screens, as far as they act on it. */
-import type { SlackChannel, SlackMessage } from "../../src/sandbox/slack/workspace.ts";
+import type { SlackChannel, SlackMessage } from "#sandbox/slack/workspace.ts";
 import type { Town } from "./town.ts";
 
 /** A card in Slack. */

@@ -1,8 +1,8 @@
 /** What anybody can see from outside afterwards: at Slack, at GitHub, at the service, and of the agent. */
 import { readFileSync } from "node:fs";
-import { dispatchKey } from "../../src/core/run.ts";
+import { dispatchKey } from "#core/run.ts";
+import { placeOf } from "#test/kill/deeds/github.ts";
 import type { ListedRun, Said } from "./api.ts";
-import { placeOf } from "./github-deeds.ts";
 import { effectOf, writtenIn } from "./look.ts";
 import type { Town } from "./town.ts";
 

@@ -1,8 +1,8 @@
 /** Everybody at once: so many requests, at a pace that leaves most of them a bot to talk to. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Random } from "../simulation/random.ts";
-import type { GitHubDeeds } from "./github-deeds.ts";
-import type { SlackDeeds } from "./slack-deeds.ts";
+import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
+import type { SlackDeeds } from "#test/kill/deeds/slack.ts";
+import type { Random } from "#test/simulation/story/random.ts";
 import type { Town } from "./town.ts";
 
 const atOnce = 6;

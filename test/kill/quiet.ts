@@ -1,9 +1,9 @@
 /** The world heals: what is asked is answered, and everybody waits until nothing is left to do. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isEnded } from "../../src/core/run.ts";
-import type { GitHubDeeds } from "./github-deeds.ts";
+import { isEnded } from "#core/run.ts";
+import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
+import type { SlackDeeds } from "#test/kill/deeds/slack.ts";
 import { lookFromOutside, type Outside, type SeenRun } from "./outside.ts";
-import type { SlackDeeds } from "./slack-deeds.ts";
 import type { Town } from "./town.ts";
 
 export interface Healing {

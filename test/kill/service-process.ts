@@ -1,7 +1,7 @@
 /** The embedded service as a process of its own: folder, port and number of runs at once are its arguments. */
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
-import { createService } from "../../src/service/service.ts";
+import { createService } from "#service/service.ts";
 
 const [, , folder = "", port = "0", maxRuns = "8"] = process.argv;
 const nothing = (): void => undefined;

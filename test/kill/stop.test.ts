@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { eventually } from "./eventually.ts";
-import { placeOf } from "./github-deeds.ts";
+import { placeOf } from "#test/kill/deeds/github.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { type StoryTown, storyTown } from "./story-town.ts";
 
 /** Stops the bot; it is killed if that takes far longer than it may, and the answer is the signal then. */

@@ -1,7 +1,7 @@
 /** A town for one story, in which little happens and everything can be named. */
 import { readFileSync } from "node:fs";
 import type { TestContext } from "vitest";
-import { eventually } from "./eventually.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { lookFromOutside, type Post } from "./outside.ts";
 import { createTown, repo, type TownOptions } from "./town.ts";
 

@@ -6,9 +6,9 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
-import { type Connection, createGitHubStandIn } from "../../src/sandbox/github/stand-in.ts";
-import { createSlackStandIn } from "../../src/sandbox/slack/stand-in.ts";
-import type { SlackSnapshot } from "../../src/sandbox/slack/workspace.ts";
+import { type Connection, createGitHubStandIn } from "#sandbox/github/stand-in.ts";
+import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
+import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createApi } from "./api.ts";
 import { type Child, startChild } from "./child.ts";
 

@@ -1,6 +1,13 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { card, general, type OpenedSandbox, openSandbox, type Received, random } from "./opened-sandbox.ts";
+import {
+  card,
+  general,
+  type OpenedSandbox,
+  openSandbox,
+  type Received,
+  random,
+} from "#test/support/sandbox/opened-sandbox.ts";
 
 async function receivedOne(opened: OpenedSandbox, count = 1): Promise<Received> {
   await expect.poll(() => opened.received.length).toBeGreaterThanOrEqual(count);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 
-const script = join(import.meta.dirname, "../../src/sandbox/demo.mjs");
+const script = join(import.meta.dirname, "../../src/sandbox/demo/demo.mjs");
 
 /** The demo with a folder of its own for whatever it leaves behind. */
 async function startDemo() {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { expect, test } from "vitest";
-import { general, openSandbox } from "./opened-sandbox.ts";
+import { general, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
 
 const hello = { user: "alice", channel: general, text: "hello" };
 

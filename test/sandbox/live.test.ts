@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
 import { expect, test } from "vitest";
-import type { PageMessage } from "../../src/sandbox/page-state.ts";
-import { plainOf } from "../../src/sandbox/rich-text.ts";
-import { card, general, openSandbox } from "./opened-sandbox.ts";
-import { seePage } from "./seen-page.ts";
+import type { PageMessage } from "#sandbox/shown/page-state.ts";
+import { plainOf } from "#sandbox/shown/rich-text.ts";
+import { card, general, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
+import { seePage } from "#test/support/sandbox/seen-page.ts";
 
 const headline = ({ blocks: [first] }: PageMessage): string =>
   first?.kind === "rich" ? plainOf(first.content) : "";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openSandbox } from "./opened-sandbox.ts";
+import { openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
 
 test("the page loads nothing from elsewhere, runs nothing inline and can't be framed", async () => {
   const { url } = await openSandbox();

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pageBlocks } from "../../src/sandbox/blocks.ts";
-import { markdown } from "../../src/sandbox/markdown.ts";
-import { mrkdwn } from "../../src/sandbox/mrkdwn.ts";
-import { plainOf, type RichNode, richTags } from "../../src/sandbox/rich-text.ts";
+import { pageBlocks } from "#sandbox/shown/blocks.ts";
+import { markdown } from "#sandbox/shown/markdown.ts";
+import { mrkdwn } from "#sandbox/shown/mrkdwn.ts";
+import { plainOf, type RichNode, richTags } from "#sandbox/shown/rich-text.ts";
 
 const nobody = () => undefined;
 const gitHub = (text: string) => markdown(text, { hideComments: true });

@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { card, folder, openSandbox } from "./opened-sandbox.ts";
-import { seePage } from "./seen-page.ts";
+import { card, folder, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
+import { seePage } from "#test/support/sandbox/seen-page.ts";
 
 test("after a restart the bot edits the card it posted before, with the token it had before", async () => {
   const dataDir = await folder();

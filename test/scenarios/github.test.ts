@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createWorld, eventually, type World } from "./world.ts";
+import { createWorld, eventually, type World } from "#test/support/bot/world.ts";
 
 const repo = "octo/app";
 let world: World;

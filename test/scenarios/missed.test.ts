@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { createWorld, eventually, type World, type WorldOptions } from "./world.ts";
+import { createWorld, eventually, type World, type WorldOptions } from "#test/support/bot/world.ts";
 
 const repo = "octo/app";
 let world: World;

@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { afterEach, expect, test } from "vitest";
-import type { Connection } from "../../src/sandbox/github/stand-in.ts";
-import { type ApiFault, createWorld, eventually, type World, written } from "./world.ts";
+import type { Connection } from "#sandbox/github/stand-in.ts";
+import { type ApiFault, createWorld, eventually, type World, written } from "#test/support/bot/world.ts";
 
 /** What a system that is down does to each request, one after the other. */
 const troubles = ["cut", "500", "nonsense"] as const;

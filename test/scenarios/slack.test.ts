@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createWorld, eventually, type World, written } from "./world.ts";
+import { createWorld, eventually, type World, written } from "#test/support/bot/world.ts";
 
 describe.each([
   ["over HTTP", false],

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { createWorld, eventually, type World, type WorldOptions, written } from "./world.ts";
+import { createWorld, eventually, type World, type WorldOptions, written } from "#test/support/bot/world.ts";
 
 let world: World;
 const begin = async (options: WorldOptions = {}): Promise<void> => {

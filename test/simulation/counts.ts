@@ -1,5 +1,5 @@
 /** Counts what the bot asks for, by kind: which no wire shows. */
-import type { Plant, Service } from "./bot-process.ts";
+import type { Plant, Service } from "#test/simulation/world/bot-process.ts";
 
 export class Counts {
   /** Times that the poller asked for what has changed. */

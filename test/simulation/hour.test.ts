@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
-import type { Effect } from "../../src/core/effect.ts";
-import type { Plant } from "./bot-process.ts";
-import { tell } from "./history.ts";
+import type { Effect } from "#core/effect.ts";
+import { isElsewhere, judgeHour } from "#test/simulation/judge/hour.ts";
+import { tell } from "#test/simulation/story/history.ts";
+import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { type Hour, type Outage, sicknesses, systems, tellHour } from "./hour.ts";
-import { isElsewhere, judgeHour } from "./judge-hour.ts";
 
 const seed = 1;
 const outages: readonly Outage[] = systems.flatMap((system) =>

@@ -1,23 +1,23 @@
 /** An hour in which one system is down, told with everything else as it always is. */
-import { toApi } from "../../src/core/effect.ts";
-import { isEnded } from "../../src/core/run.ts";
-import type { View } from "../../src/core/view.ts";
-import { firstByDestination, systemOf } from "../../src/engine/destination.ts";
-import type { EngineStatus } from "../../src/engine/engine.ts";
-import type { Plant } from "./bot-process.ts";
-import { headline } from "./chat.ts";
+import { toApi } from "#core/effect.ts";
+import { isEnded } from "#core/run.ts";
+import type { View } from "#core/view.ts";
+import type { EngineStatus } from "#engine/engine.ts";
+import { firstByDestination, systemOf } from "#engine/perform/destination.ts";
+import { judge } from "#test/simulation/judge/judge.ts";
+import { rest } from "#test/simulation/story/history.ts";
+import { actsUntilMs, downFromMs, downToMs, HourPeople } from "#test/simulation/story/hour-people.ts";
+import { type Milestone, milestones } from "#test/simulation/story/milestones.ts";
+import { createRandom, randomOf } from "#test/simulation/story/random.ts";
+import type { Script } from "#test/simulation/story/script.ts";
+import type { Plant } from "#test/simulation/world/bot-process.ts";
+import { headline } from "#test/simulation/world/chat.ts";
+import { type Deed, Deliveries } from "#test/simulation/world/deliveries.ts";
+import type { Violation } from "#test/simulation/world/machine.ts";
+import type { SimulatedRun } from "#test/simulation/world/simulated-run.ts";
+import type { Fate, System, Weather } from "#test/simulation/world/weather.ts";
+import { World } from "#test/simulation/world/world.ts";
 import { Counts } from "./counts.ts";
-import { type Deed, Deliveries } from "./deliveries.ts";
-import { rest } from "./history.ts";
-import { actsUntilMs, downFromMs, downToMs, HourPeople } from "./hour-people.ts";
-import { judge } from "./judge.ts";
-import type { Violation } from "./machine.ts";
-import { type Milestone, milestones } from "./milestones.ts";
-import { createRandom, randomOf } from "./random.ts";
-import type { Script } from "./script.ts";
-import type { SimulatedRun } from "./simulated-run.ts";
-import type { Fate, System, Weather } from "./weather.ts";
-import { World } from "./world.ts";
 
 /**
  * What becomes of requests, one kind a minute. `garbles`: does what it is asked to, and answers nonsense.

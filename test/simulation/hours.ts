@@ -1,6 +1,6 @@
 /** A seed's weather made much worse: outages that last for an hour or so, of every kind. */
-import { createRandom } from "./random.ts";
-import type { Fate, Weather } from "./weather.ts";
+import { createRandom } from "#test/simulation/story/random.ts";
+import type { Fate, Weather } from "#test/simulation/world/weather.ts";
 
 const minute = 60_000;
 const fates = [

@@ -1,6 +1,7 @@
 /** Tells histories, one seed after the other: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours]`. */
-import { flagsOf, wholeNumber } from "../command-line.ts";
-import { type History, tell } from "./history.ts";
+
+import { type History, tell } from "#test/simulation/story/history.ts";
+import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
 
 const usage = "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all]";
 const values = flagsOf(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { hunt, mostSeeds, planted } from "#test/simulation/planted/hunt.ts";
+import { fingerprint, type History, tell } from "#test/simulation/story/history.ts";
 import { found } from "./found.ts";
-import { fingerprint, type History, tell } from "./history.ts";
-import { hunt, mostSeeds, planted } from "./planted/hunt.ts";
 
 const atOnce = 16;
 /** Of the two sets together; a slow machine tells fewer fresh histories, never none. */

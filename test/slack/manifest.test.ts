@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { scopesOfEvents, scopesOfMethods, slashCommandNeeds } from "../../src/slack/needs.ts";
+import { scopesOfEvents, scopesOfMethods, slashCommandNeeds } from "#slack/required-scopes.ts";
 
 const manifest = z.object({
   display_information: z.object({ long_description: z.string().min(174).max(4000) }),

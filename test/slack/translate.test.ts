@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type Self, translate } from "../../src/slack/translate.ts";
-import { plainText } from "../../src/slack/wire-text.ts";
+import { type Self, translate } from "#slack/translate.ts";
+import { plainText } from "#slack/wire-text.ts";
 
 const self: Self = { teamId: "T1", userId: "UBOT", botId: "B1", enterpriseId: "E1" };
 const now = Date.parse("2026-11-21T12:00:00Z");

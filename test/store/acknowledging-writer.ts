@@ -2,7 +2,7 @@
  * Changes threads in the folder it is given, from the step it is given, several at a time, until it is
  * killed; prints a step's number once its change has resolved.
  */
-import { openStore } from "../../src/store/open-store.ts";
+import { openStore } from "#store/open-store.ts";
 import { memoryLog, newRun, newThread } from "./threads.ts";
 
 const store = await openStore({ dataDir: process.argv[2] ?? "", log: memoryLog().log, now: Date.now });

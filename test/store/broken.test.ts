@@ -1,8 +1,8 @@
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { keyOf } from "../../src/store/documents.ts";
-import { ThreadUnreadable } from "../../src/store/errors.ts";
+import { keyOf } from "#store/documents.ts";
+import { ThreadUnreadable } from "#store/errors.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { memoryLog, newRun, newThread, put, see } from "./threads.ts";
 

@@ -1,8 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { keyOf } from "../../src/store/documents.ts";
-import { RefTaken, StoreError } from "../../src/store/errors.ts";
+import { keyOf } from "#store/documents.ts";
+import { RefTaken, StoreError } from "#store/errors.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { newRun, newThread, put, see } from "./threads.ts";
 

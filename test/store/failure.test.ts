@@ -3,8 +3,8 @@ import { link, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { keyOf } from "../../src/store/documents.ts";
-import { StoreError } from "../../src/store/errors.ts";
+import { keyOf } from "#store/documents.ts";
+import { StoreError } from "#store/errors.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { ids, newRun, newThread, put, see } from "./threads.ts";
 

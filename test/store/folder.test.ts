@@ -2,10 +2,10 @@ import { fstatSync, statSync } from "node:fs";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { DiskSync } from "../../src/store/disk-sync.ts";
-import { StoreError } from "../../src/store/errors.ts";
-import { Folder } from "../../src/store/folder.ts";
-import { Scratch } from "../../src/store/scratch.ts";
+import { DiskSync } from "#store/disk-sync.ts";
+import { StoreError } from "#store/errors.ts";
+import { Folder } from "#store/folder.ts";
+import { Scratch } from "#store/scratch.ts";
 import { newFolder } from "./open-folder.ts";
 
 /** Syncs as the real one does, tells of it first, and fails for folders when it is told to. */

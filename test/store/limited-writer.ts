@@ -1,6 +1,6 @@
 /** Changes a thread in the folder it is given, and prints what came of it. Run under a file size limit. */
-import { StoreError } from "../../src/store/errors.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { StoreError } from "#store/errors.ts";
+import { openStore } from "#store/open-store.ts";
 import { memoryLog, see } from "./threads.ts";
 
 const store = await openStore({ dataDir: process.argv[2] ?? "", log: memoryLog().log, now: Date.now });

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { StoreLocked } from "../../src/store/errors.ts";
-import { openStore } from "../../src/store/open-store.ts";
+import { StoreLocked } from "#store/errors.ts";
+import { openStore } from "#store/open-store.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { memoryLog, see } from "./threads.ts";
 

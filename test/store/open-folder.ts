@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { LocalStore } from "../../src/store/local-store.ts";
-import { type OpenStoreOptions, openStore } from "../../src/store/open-store.ts";
+import type { LocalStore } from "#store/local-store.ts";
+import { type OpenStoreOptions, openStore } from "#store/open-store.ts";
 import { memoryLog } from "./threads.ts";
 
 /** A new folder that is gone after the test. */

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { LocalStore } from "../../src/store/local-store.ts";
+import type { LocalStore } from "#store/local-store.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { newRun, newThread, put, see } from "./threads.ts";
 

@@ -1,6 +1,6 @@
-import type { RunRecord, Thread } from "../../src/core/thread.ts";
-import type { Log } from "../../src/ports.ts";
-import type { LocalStore } from "../../src/store/local-store.ts";
+import type { RunRecord, Thread } from "#core/thread.ts";
+import type { Log } from "#ports.ts";
+import type { LocalStore } from "#store/local-store.ts";
 
 export interface Line {
   readonly level: string;

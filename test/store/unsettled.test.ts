@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Thread } from "../../src/core/thread.ts";
-import { keyOf } from "../../src/store/documents.ts";
-import { StoreError } from "../../src/store/errors.ts";
+import type { Thread } from "#core/thread.ts";
+import { keyOf } from "#store/documents.ts";
+import { StoreError } from "#store/errors.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { ids, memoryLog, newRun, newThread, put, see } from "./threads.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMetrics } from "../../src/web/metrics.ts";
+import { createMetrics } from "#web/metrics.ts";
 
 test("what happened is counted by kind and outcome, in seconds", async () => {
   const { registry, count } = createMetrics(() => ({ unsettled: 0, pendingEffects: 0, unfinishedRuns: 0 }));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createReadiness } from "../../src/web/readiness.ts";
+import { createReadiness } from "#web/readiness.ts";
 
 const options = { timeoutMs: 1000, cacheMs: 2000, now: () => 0 };
 

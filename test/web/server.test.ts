@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { createConnection } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { createMetrics } from "../../src/web/metrics.ts";
-import type { Site } from "../../src/web/router.ts";
-import { createWeb, type Web } from "../../src/web/server.ts";
-import { statusRoutes } from "../../src/web/status.ts";
-import { recordingLog } from "./recording-log.ts";
+import { recordingLog } from "#test/support/recording-log.ts";
+import { createMetrics } from "#web/metrics.ts";
+import type { Site } from "#web/router.ts";
+import { createWeb, type Web } from "#web/server.ts";
+import { statusRoutes } from "#web/status.ts";
 
 const running: Web[] = [];
 afterEach(async () => {

@@ -1,5 +1,5 @@
 /** What is new in the sandbox, told as it is seen. */
-import { plainOf, type RichNode } from "../rich-text.ts";
+import { plainOf, type RichNode } from "#sandbox/shown/rich-text.ts";
 import type { SeenGitHub, SeenReply, SeenSlack } from "./seen.ts";
 import type { Transcript } from "./transcript.ts";
 

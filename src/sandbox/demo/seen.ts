@@ -1,6 +1,6 @@
 /** What the demo reads of the page's state: as much as somebody sees who looks at the page. */
 import { z } from "zod";
-import { type RichNode, richTags } from "../rich-text.ts";
+import { type RichNode, richTags } from "#sandbox/shown/rich-text.ts";
 
 const richNode: z.ZodType<RichNode> = z.union([
   z.string(),

@@ -58,7 +58,7 @@ export function grow(area) {
 
 /**
  * Asks what the button's confirmation asks.
- * @param {NonNullable<import("../blocks.ts").PageButton["confirm"]>} question
+ * @param {NonNullable<import("../shown/blocks.ts").PageButton["confirm"]>} question
  * @returns {Promise<boolean>}
  */
 export function confirmed({ title, text, confirm, deny }) {

@@ -3,7 +3,7 @@ import { act, sendByKey, tell } from "./act.js";
 import { avatar, byId, el, keepInStep, offerPeople, timeOf } from "./dom.js";
 import { createIssuePage, labelChip } from "./issue.js";
 
-/** @typedef {import("../page-state.ts").GitHubState} GitHubState */
+/** @typedef {import("../shown/page-state.ts").GitHubState} GitHubState */
 
 const people = byId("github-user", HTMLSelectElement);
 const body = byId("github-body", HTMLDivElement);

@@ -5,7 +5,7 @@ import { fillComposer } from "./slack.js";
 const guide = byId("guide", HTMLElement);
 const dismissed = "guide-dismissed";
 
-/** @type {{ slack: import("../page-state.ts").SlackState | null, github: import("../page-state.ts").GitHubState | null }} */
+/** @type {{ slack: import("../shown/page-state.ts").SlackState | null, github: import("../shown/page-state.ts").GitHubState | null }} */
 const known = { slack: null, github: null };
 
 /** @param {Partial<typeof known>} news */

@@ -3,8 +3,8 @@ import { act, sendByKey, tell } from "./act.js";
 import { avatar, el, keepInStep, reactionRow, timeOf } from "./dom.js";
 import { rich } from "./rich.js";
 
-/** @typedef {import("../page-state.ts").GitHubState} GitHubState */
-/** @typedef {import("../page-state.ts").PageIssue} PageIssue */
+/** @typedef {import("../shown/page-state.ts").GitHubState} GitHubState */
+/** @typedef {import("../shown/page-state.ts").PageIssue} PageIssue */
 
 /** Label that hands an issue to the agent. */
 const agentLabel = "agent";
@@ -145,7 +145,7 @@ function labelRow(issue, may, change) {
 
 /**
  * @param {HTMLElement} element
- * @param {Omit<import("../page-state.ts").PageComment, "id">} entry
+ * @param {Omit<import("../shown/page-state.ts").PageComment, "id">} entry
  */
 function drawEntry(element, entry) {
   const empty = el("p", { class: "quiet" }, "No description.");

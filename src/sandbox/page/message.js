@@ -3,7 +3,7 @@ import { act, confirmed, tell } from "./act.js";
 import { avatar, el, reactionRow, timeOf } from "./dom.js";
 import { rich } from "./rich.js";
 
-/** @typedef {import("../page-state.ts").PageMessage} PageMessage */
+/** @typedef {import("../shown/page-state.ts").PageMessage} PageMessage */
 /** @typedef {{ user: () => string, channel: () => string }} Where */
 
 /**
@@ -65,7 +65,7 @@ function blocks(message, where, problem) {
 }
 
 /**
- * @param {import("../blocks.ts").PageButton} button
+ * @param {import("../shown/blocks.ts").PageButton} button
  * @param {number} nth
  * @param {PageMessage} message
  * @param {Where} where

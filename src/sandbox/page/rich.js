@@ -7,13 +7,13 @@ const tags = new Set(
 );
 
 /**
- * @param {readonly import("../rich-text.ts").RichNode[]} nodes
+ * @param {readonly import("../shown/rich-text.ts").RichNode[]} nodes
  * @returns {Node[]}
  */
 export const rich = (nodes) => nodes.map(one);
 
 /**
- * @param {import("../rich-text.ts").RichNode} node
+ * @param {import("../shown/rich-text.ts").RichNode} node
  * @returns {Node}
  */
 function one(node) {

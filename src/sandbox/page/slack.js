@@ -4,7 +4,7 @@ import { byId, el, keepInStep, offerPeople } from "./dom.js";
 import { drawMessage } from "./message.js";
 import { createThread } from "./thread.js";
 
-/** @typedef {import("../page-state.ts").SlackState} SlackState */
+/** @typedef {import("../shown/page-state.ts").SlackState} SlackState */
 
 const people = byId("slack-user", HTMLSelectElement);
 const channels = byId("channels", HTMLUListElement);

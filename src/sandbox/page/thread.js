@@ -58,7 +58,7 @@ export function createThread(ts, { where, open }) {
 
   return {
     element,
-    /** @param {import("../page-state.ts").PageMessage} message */
+    /** @param {import("../shown/page-state.ts").PageMessage} message */
     draw(message) {
       element.hidden = message.onlyFor !== null;
       const withAgent = message.bot || message.replies.some(({ bot }) => bot);

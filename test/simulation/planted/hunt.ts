@@ -1,5 +1,5 @@
 /** Plants each defect and tells histories until one shows it: `node test/simulation/planted/hunt.ts`. */
-import { tell } from "../history.ts";
+import { tell } from "#test/simulation/story/history.ts";
 import { people } from "./people.ts";
 import { performing } from "./performing.ts";
 import type { Planted } from "./planted.ts";

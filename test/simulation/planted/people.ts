@@ -1,8 +1,8 @@
 /** Promises 5 and 8: what is told, and who may. */
-import type { Effect } from "../../../src/core/effect.ts";
-import type { PersonEvent } from "../../../src/core/event.ts";
-import type { Plant } from "../bot-process.ts";
-import { headline } from "../chat.ts";
+import type { Effect } from "#core/effect.ts";
+import type { PersonEvent } from "#core/event.ts";
+import type { Plant } from "#test/simulation/world/bot-process.ts";
+import { headline } from "#test/simulation/world/chat.ts";
 import type { Planted } from "./planted.ts";
 
 /** Effects that were just decided, and that this picks, are forgotten. */

@@ -1,7 +1,7 @@
 /** Promises 3, 4 and 7: order, looking up before repeating, and rate limits. */
-import type { Decide } from "../../../src/core/decide.ts";
-import type { Outcome } from "../../../src/core/effect.ts";
-import type { Thread } from "../../../src/core/thread.ts";
+import type { Decide } from "#core/decide/decide.ts";
+import type { Outcome } from "#core/outcome.ts";
+import type { Thread } from "#core/thread.ts";
 import type { Planted } from "./planted.ts";
 
 /** Decides as before, then has the thread changed. */

@@ -1,5 +1,5 @@
 /** Defects planted on purpose: what the simulation must be able to see, one promise after the other. */
-import type { Plant } from "../bot-process.ts";
+import type { Plant } from "#test/simulation/world/bot-process.ts";
 
 export interface Planted {
   readonly name: string;

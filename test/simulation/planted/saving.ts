@@ -1,5 +1,5 @@
 /** Promises 1, 2, 6 and 10: what is durable, what took effect before, what a broken store says, and restarts. */
-import { DiskError } from "../disk.ts";
+import { DiskError } from "#test/simulation/world/disk.ts";
 import type { Planted } from "./planted.ts";
 
 export const saving: readonly Planted[] = [

@@ -1,0 +1,72 @@
+/** Threads to measure with, laid down as the store would have written them, but without a single fsync. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Thread } from "#core/thread.ts";
+import { keyOf } from "#store/documents.ts";
+
+export const placeOf = (index: number): string => `slack:T1:C1:${1_700_000_000 + index}.000100`;
+const runOf = (index: number): string => `0198c0de-0000-7000-8000-${String(index).padStart(12, "0")}`;
+
+/** A thread of some 2.5 kB: one ended run, its card, twenty events seen. */
+export function sampleThread(index: number): Thread {
+  const place = placeOf(index);
+  const by = { platform: "slack", id: "U1", name: "Ada", bot: false };
+  const since = "2026-01-01T00:00:00.000Z";
+  const request = {
+    prompt: "fix the flaky test ".repeat(20),
+    title: "fix",
+    config: { name: "bench" },
+    metadata: {},
+  };
+  return {
+    version: 1,
+    id: place,
+    scope: "slack:T1:C1",
+    places: [place],
+    runs: [
+      {
+        dispatch: `dispatch-${index}`,
+        runId: runOf(index),
+        name: "bench",
+        by,
+        asked: "fix the flaky test",
+        words: "fix the flaky test",
+        subject: null,
+        request,
+        since,
+        askedAt: null,
+        open: false,
+        run: null,
+        told: { state: "SUCCEEDED", updatedAt: since },
+        reopened: false,
+        delay: null,
+        cancelling: false,
+        failed: null,
+        cards: { [place]: "1700000000.000200" },
+      },
+    ],
+    decided: 5,
+    effects: [],
+    waiting: [],
+    seen: Array.from({ length: 20 }, (_, step) => `slack:T1:C1:${1_700_000_000 + index + step}.000300`),
+    said: [],
+    muted: false,
+    mutedUntil: null,
+    changedAt: since,
+  };
+}
+
+/** The thread with one more event seen and the oldest forgotten. */
+export function touched(thread: Thread | null, step: number): Thread {
+  if (thread === null) throw new Error("the thread to change is not there");
+  return { ...thread, seen: [...thread.seen.slice(1), `slack:T1:C1:${1_800_000_000 + step}.000300`] };
+}
+
+export function fillFolder(folder: string, threads: number): void {
+  for (const name of ["threads", "index"]) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  for (let index = 0; index < threads; index += 1) {
+    const thread = sampleThread(index);
+    writeFileSync(join(folder, "threads", `${keyOf(thread.id)}.json`), `${JSON.stringify(thread)}\n`);
+    writeFileSync(join(folder, "index", keyOf(`run:${runOf(index)}`)), `${thread.id}\n`);
+  }
+}

@@ -1,0 +1,161 @@
+/** A run as the service tells of it, and pages of runs. */
+import { z } from "zod";
+import { resolvedConfig } from "./config.ts";
+import { list, maybe, text, textMap, timestamp, understood } from "./lenient.ts";
+
+/** Ended: no further change comes unless a follow-up continues the run. */
+export const endedStates = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const;
+export const knownStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", ...endedStates] as const;
+export type KnownState = (typeof knownStates)[number];
+
+/** `RunSourceType`: what a run was started from. The service sets it, and adds to the list. */
+export const knownSources = [
+  "API",
+  "SLACK",
+  "GITHUB_WEBHOOK",
+  "GITHUB_ACTION",
+  "LINEAR",
+  "JIRA",
+  "GITLAB_WEBHOOK",
+  "CLI",
+  "LOCAL",
+  "WEB_APP",
+  "CLOUD_MODE",
+  "SCHEDULED_AGENT",
+  "ORCHESTRATION",
+  "AUTOFIX",
+  "SELF_IMPROVEMENT",
+  "RUN_SCORER",
+] as const;
+export type KnownSource = (typeof knownSources)[number];
+
+/** `RunStatusMessage`; `error_code` is one of the problem document's. */
+export const statusMessage = z.looseObject({
+  message: z.string(),
+  error_code: maybe(z.string()),
+  retryable: maybe(z.boolean()),
+});
+export type StatusMessage = z.infer<typeof statusMessage>;
+
+export const knownArtifactTypes = [
+  "PULL_REQUEST",
+  "PLAN",
+  "SCREENSHOT",
+  "FILE",
+  "EXTERNAL_REFERENCE",
+] as const;
+export type KnownArtifactType = (typeof knownArtifactTypes)[number];
+
+/** What each type of artifact has of these is said beside them; all of it is read as optional. */
+export const artifactData = z.looseObject({
+  /** PULL_REQUEST, PLAN, EXTERNAL_REFERENCE. */
+  url: maybe(z.string()),
+  /** PULL_REQUEST. */
+  branch: maybe(z.string()),
+  /** PLAN. */
+  document_uid: maybe(z.string()),
+  /** PLAN, FILE, EXTERNAL_REFERENCE. */
+  title: maybe(z.string()),
+  /** SCREENSHOT, FILE, and some PLANs. */
+  artifact_uid: maybe(z.string()),
+  /** SCREENSHOT, FILE. */
+  mime_type: maybe(z.string()),
+  /** SCREENSHOT, FILE. */
+  description: maybe(z.string()),
+  /** FILE: the last part of `filepath`. */
+  filename: maybe(z.string()),
+  filepath: maybe(z.string()),
+  size_bytes: maybe(z.number()),
+  /** EXTERNAL_REFERENCE: a category in the agent's own words. */
+  reference_type: maybe(z.string()),
+});
+export const artifact = z.looseObject({
+  artifact_type: z.string(),
+  created_at: maybe(z.string()),
+  data: maybe(artifactData),
+});
+export type Artifact = z.infer<typeof artifact>;
+
+/** `RunCreatorInfo`; `type` is `user` or `service_account`. */
+export const principal = z.looseObject({
+  type: maybe(z.string()),
+  uid: maybe(z.string()),
+  display_name: maybe(z.string()),
+  email: maybe(z.string()),
+  photo_url: maybe(z.string()),
+});
+export type Principal = z.infer<typeof principal>;
+
+/** Whose something is: `type` is `User` or `Team`. */
+export const scope = z.looseObject({ type: maybe(z.string()), uid: maybe(z.string()) });
+
+/** Costs in credits, and in US dollars where their names say so. */
+export const requestUsage = z.looseObject({
+  inference_cost: maybe(z.number()),
+  compute_cost: maybe(z.number()),
+  platform_cost: maybe(z.number()),
+  inference_cost_usd: maybe(z.number()),
+  compute_cost_usd: maybe(z.number()),
+  platform_cost_usd: maybe(z.number()),
+  total_tokens: maybe(z.number()),
+});
+export type RequestUsage = z.infer<typeof requestUsage>;
+
+/** `RunItem`. */
+export const runItem = z.looseObject({
+  run_id: z.string().min(1),
+  task_id: maybe(z.string()),
+  title: text,
+  prompt: text,
+  state: z.string(),
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: maybe(z.string()),
+  session_id: maybe(z.string()),
+  session_link: maybe(z.string()),
+  conversation_id: maybe(z.string()),
+  agent_config: maybe(resolvedConfig),
+  creator: maybe(principal),
+  executor: maybe(principal),
+  source: maybe(z.string()),
+  trigger_url: maybe(z.string()),
+  metadata: maybe(textMap),
+  status_message: maybe(statusMessage),
+  artifacts: maybe(understood(artifact)),
+  request_usage: maybe(requestUsage),
+  /** ISO 8601 duration. */
+  run_time: maybe(z.string()),
+  /** `LOCAL` or `REMOTE`. */
+  execution_location: maybe(z.string()),
+  is_run_type_cancellable: maybe(z.boolean()),
+  is_sandbox_running: maybe(z.boolean()),
+  parent_run_id: maybe(z.string()),
+  agent_skill: maybe(
+    z.looseObject({
+      name: maybe(z.string()),
+      description: maybe(z.string()),
+      full_path: maybe(z.string()),
+      bundled_skill_id: maybe(z.string()),
+    }),
+  ),
+  /** Only of a run that a schedule started. */
+  schedule: maybe(
+    z.looseObject({
+      schedule_id: maybe(z.string()),
+      schedule_name: maybe(z.string()),
+      cron_schedule: maybe(z.string()),
+    }),
+  ),
+  scope: maybe(scope),
+});
+export type RunItem = z.infer<typeof runItem>;
+
+export const pageInfo = z.looseObject({
+  has_next_page: z.boolean(),
+  next_cursor: maybe(z.string()),
+});
+export type PageInfo = z.infer<typeof pageInfo>;
+
+/** `ListRunsResponse`. */
+export const listResponse = z.looseObject({ runs: list(runItem), page_info: pageInfo });
+export type ListResponse = z.infer<typeof listResponse>;

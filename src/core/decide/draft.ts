@@ -1,0 +1,200 @@
+/** A thread while it is being decided: a copy that may be changed, and the ways to change it. */
+import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngine } from "#core/effect.ts";
+import { type PersonEvent, refOf } from "#core/event.ts";
+import { type Place, platformOf, type Scope } from "#core/place.ts";
+import type { Rules } from "#core/policy.ts";
+import { isEnded } from "#core/run.ts";
+import { currentRun, type RunRecord, type Thread } from "#core/thread.ts";
+import type { View } from "#core/view.ts";
+import { cardView } from "#core/words/views.ts";
+
+export interface Draft {
+  thread: { -readonly [K in keyof Thread]: Thread[K] };
+  readonly rules: Rules;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** The same, RFC 3339. */
+  readonly now: string;
+}
+
+/** Events remembered per thread; far more than any sender would ever deliver again. */
+const mostSeen = 5_000;
+/** Platforms whose places carry state labels. */
+const labelled: ReadonlySet<string> = new Set(["github"]);
+
+export function draftOf(thread: Thread, rules: Rules, nowMs: number): Draft {
+  const now = new Date(nowMs).toISOString();
+  return { thread: { ...thread, changedAt: now }, rules, nowMs, now };
+}
+
+export function newThread(event: PersonEvent): Thread {
+  return {
+    version: 1,
+    id: refOf(event),
+    scope: event.scope,
+    places: event.place === null ? [] : [event.place],
+    runs: [],
+    decided: 0,
+    effects: [],
+    waiting: [],
+    seen: [],
+    said: [],
+    muted: false,
+    mutedUntil: null,
+    changedAt: event.at,
+  };
+}
+
+export function see(draft: Draft, event: PersonEvent): void {
+  draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
+}
+
+type WithoutBookkeeping<E> = E extends Effect ? Omit<E, "id" | "since" | "tries" | "to"> : never;
+export type NewEffect = WithoutBookkeeping<Effect>;
+
+/** Adds the effect and gives its id. `cause`: the event or dispatch that it follows from. */
+export function add(draft: Draft, cause: string, effect: NewEffect): string {
+  const { thread } = draft;
+  thread.decided += 1;
+  const id = `${cause}/${effect.kind}/${thread.decided}`;
+  thread.effects = [
+    ...thread.effects,
+    { ...effect, id, to: destinationOf(effect), since: draft.now, tries: 0 } as Effect,
+  ];
+  return id;
+}
+
+function destinationOf(effect: NewEffect): Effect["to"] {
+  switch (effect.kind) {
+    case "create":
+    case "follow-up":
+    case "cancel":
+      return toApi;
+    case "fetch":
+    case "answer":
+    case "list":
+      return toApiRead;
+    case "hand-over":
+      return toEngine;
+    case "read":
+    case "permission":
+      return `read ${effect.at}`;
+    case "card":
+    case "reply":
+    case "tell":
+    case "react":
+    case "label":
+      return effect.at;
+    default:
+      return effect satisfies never;
+  }
+}
+
+export function drop(draft: Draft, which: (effect: Effect) => boolean): readonly Effect[] {
+  const dropped = draft.thread.effects.filter(which);
+  if (dropped.length > 0) draft.thread.effects = draft.thread.effects.filter((effect) => !which(effect));
+  return dropped;
+}
+
+export function replaceEffect(draft: Draft, effect: Effect): void {
+  draft.thread.effects = draft.thread.effects.map((other) => (other.id === effect.id ? effect : other));
+}
+
+/** Tells whoever caused the event, privately where the platform allows. */
+export function tell(draft: Draft, event: PersonEvent, view: View): void {
+  const answerVia = event.kind === "command" || event.kind === "button" ? event.answerVia : undefined;
+  add(draft, event.id, {
+    kind: "tell",
+    at: event.place ?? event.scope,
+    person: event.by,
+    view,
+    ...(answerVia === undefined ? {} : { answerVia }),
+  });
+}
+
+/** True the first time it is asked for this key. */
+export function once(draft: Draft, key: string): boolean {
+  if (draft.thread.said.includes(key)) return false;
+  draft.thread.said = [...draft.thread.said, key];
+  return true;
+}
+
+export const runOf = (draft: Draft, dispatch: string): RunRecord | undefined =>
+  draft.thread.runs.find((record) => record.dispatch === dispatch);
+
+/** Changes the record of a run, and lets its cards and labels follow. */
+export function updateRun(draft: Draft, dispatch: string, changes: Partial<RunRecord>): void {
+  const before = runOf(draft, dispatch);
+  if (before === undefined) return;
+  const after = { ...before, ...changes };
+  draft.thread.runs = draft.thread.runs.map((record) => (record === before ? after : record));
+  const view = cardView(after);
+  if (JSON.stringify(view) !== JSON.stringify(cardView(before))) refreshCards(draft, after, view);
+  if (labelOf(after) !== labelOf(before)) setLabels(draft);
+}
+
+/** Of several pending edits of one card only the last is sent (promise 7). */
+function refreshCards(draft: Draft, record: RunRecord, view: View): void {
+  const pending = draft.thread.effects.filter(
+    (effect): effect is CardEffect => effect.kind === "card" && effect.dispatch === record.dispatch,
+  );
+  for (const effect of pending) replaceEffect(draft, { ...effect, view, revision: effect.revision + 1 });
+  for (const [place, message] of Object.entries(record.cards)) {
+    if (message === null || pending.some((effect) => effect.at === place)) continue;
+    add(draft, record.dispatch, {
+      kind: "card",
+      at: place,
+      dispatch: record.dispatch,
+      view,
+      revision: 1,
+      message,
+    });
+  }
+}
+
+/** Posts the run's card in a place, or in a scope, where it begins a place. Gives the effect's id. */
+export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): string {
+  return add(draft, record.dispatch, {
+    kind: "card",
+    at,
+    dispatch: record.dispatch,
+    view: cardView(record),
+    revision: 1,
+  });
+}
+
+/** The places tell the state of the run that is current, and of no other. */
+export function setLabels(draft: Draft): void {
+  const record = currentRun(draft.thread);
+  if (record === undefined) return;
+  const label = labelOf(record);
+  for (const place of draft.thread.places) {
+    if (!labelled.has(platformOf(place))) continue;
+    const pending = draft.thread.effects.find((effect) => effect.kind === "label" && effect.at === place);
+    if (pending?.kind === "label") {
+      replaceEffect(draft, { ...pending, label, revision: pending.revision + 1 });
+    } else add(draft, record.dispatch, { kind: "label", at: place, label, revision: 1 });
+  }
+}
+
+function labelOf(record: RunRecord): StateLabel {
+  if (record.failed !== null) return "agent:failed";
+  if (record.run === null || (isEnded(record.run.state) && record.reopened)) return "agent:queued";
+  switch (record.run.state) {
+    case "QUEUED":
+    case "PENDING":
+    case "CLAIMED":
+      return "agent:queued";
+    case "BLOCKED":
+      return "agent:blocked";
+    case "SUCCEEDED":
+      return "agent:done";
+    // A cancelled run brought no result either; the card says that it was cancelled.
+    case "CANCELLED":
+    case "FAILED":
+    case "ERROR":
+      return "agent:failed";
+    default:
+      return "agent:running";
+  }
+}

@@ -1,0 +1,120 @@
+import type { ApiEffect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import type { Scope } from "#core/place.ts";
+import { isEnded, type Run, scopeKey } from "#core/run.ts";
+import type { Thread } from "#core/thread.ts";
+import type { Attempt, Spoken } from "#ports.ts";
+import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
+import { isApiFault } from "./api-fault.ts";
+import { createRun } from "./create-run.ts";
+import { readPages } from "./read-pages.ts";
+import { sendFollowUp } from "./send-follow-up.ts";
+
+/** So many of a scope's runs are shown, and so many pages are read to find them. */
+const listedAtLeast = 10;
+const mostPages = 3;
+const badRequest = 400;
+const notFound = 404;
+
+/** Performs one effect of the thread toward the Agent Runs API. Never rejects. */
+export async function performApiEffect(
+  api: Api,
+  effect: ApiEffect,
+  thread: Thread,
+  attempt: Attempt,
+): Promise<Outcome> {
+  try {
+    return await performOrReject(api, effect, thread, attempt);
+  } catch (error) {
+    return rejected(api, effect, error);
+  }
+}
+
+function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: Attempt): Promise<Outcome> {
+  switch (effect.kind) {
+    case "create":
+      return createRun(api, effect, attempt);
+    case "follow-up":
+      return sendFollowUp(api, effect, thread, attempt);
+    case "cancel":
+      return cancelRun(api, runIdOf(thread, effect.dispatch));
+    case "fetch":
+      return fetchRun(api, effect.runId);
+    case "answer":
+      return readAnswer(api, runIdOf(thread, effect.dispatch), effect.run.updated_at);
+    case "list":
+      return listOurs(api, effect.asked.scope);
+    default:
+      return effect satisfies never;
+  }
+}
+
+async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
+  if (runId === null) return failed(noRun);
+  try {
+    await api.agentRuns.cancel(runId);
+  } catch (error) {
+    // A run that has ended is as cancelled as it can be; but not only for that does the API answer 400.
+    if (!isApiFault(error) || error.status !== badRequest) throw error;
+    const now = await fetchRun(api, runId).catch((fault: unknown) => {
+      throw isApiFault(fault) && !fault.retryable ? error : fault;
+    });
+    if (!now.ok || now.kind !== "fetch" || (now.run !== null && !isEnded(now.run.state))) throw error;
+  }
+  return { ok: true, kind: "cancel" };
+}
+
+async function fetchRun(api: Api, runId: string): Promise<Outcome> {
+  try {
+    return { ok: true, kind: "fetch", run: await api.agentRuns.fetch(runId) };
+  } catch (error) {
+    if (isApiFault(error) && error.status === notFound) return { ok: true, kind: "fetch", run: null };
+    throw error;
+  }
+}
+
+/** What the agent wrote last in the turn that ended then; `endedAt` by the API's clock, RFC 3339. */
+async function readAnswer(api: Api, runId: string | null, endedAt: string): Promise<Outcome> {
+  if (runId === null) return failed(noRun);
+  const messages = saidUntil(endedAt, (await api.transcripts.messages(runId)) ?? []);
+  // Back from the last thing that the agent wrote, over what is empty, but never into an earlier turn.
+  const last = messages.findLastIndex(({ role }) => role === "assistant");
+  // Cancelled before it began, the turn that was asked for last has none.
+  const unanswered = messages.some(
+    ({ role, at }, index) => role === "user" && index > last && isLater(at, messages[last]?.at),
+  );
+  if (unanswered) return { ok: true, kind: "answer", text: null };
+  const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < last);
+  const turn = messages.slice(asked + 1, last + 1);
+  const answer = turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
+  return { ok: true, kind: "answer", text: answer?.text ?? null };
+}
+
+/**
+ * Without the turns that a follow-up began since: an end is often read late, as after a restart, when the run
+ * has gone on. A run that took a follow-up before its end would not have ended.
+ */
+function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoken[] {
+  const end = Date.parse(endedAt);
+  // Some services tell times in whole seconds.
+  const slackMs = end % 1_000 === 0 ? 999 : 0;
+  const next = messages.findIndex(
+    ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > end + slackMs,
+  );
+  return next < 0 ? messages : messages.slice(0, next);
+}
+
+/** False where the API does not tell both times. */
+const isLater = (at: string | undefined, than: string | undefined): boolean =>
+  Date.parse(at ?? "") > Date.parse(than ?? "");
+
+/** Under whatever name: a factory, a skill or a person may have given the scope's run another one than ours. */
+async function listOurs(api: Api, scope: Scope): Promise<Outcome> {
+  const runs: Run[] = [];
+  const list: Api["agentRuns"]["list"] = (query) => api.agentRuns.list(query);
+  await readPages(list, { by: "created_at", mostPages }, async (page) => {
+    runs.push(...page.filter((run) => run.metadata?.[scopeKey] === scope));
+    return runs.length < listedAtLeast ? "more" : "enough";
+  });
+  return { ok: true, kind: "list", runs };
+}

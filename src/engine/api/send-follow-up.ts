@@ -1,0 +1,80 @@
+import type { FollowUpEffect } from "#core/effect.ts";
+import type { Fault, Outcome } from "#core/outcome.ts";
+import { isEnded } from "#core/run.ts";
+import type { Thread } from "#core/thread.ts";
+import { reasonOf } from "#engine/base/reason.ts";
+import { keyOf } from "#engine/follow/open-runs.ts";
+import type { Attempt } from "#ports.ts";
+import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
+import { faultOf, isApiFault } from "./api-fault.ts";
+import { hasReference } from "./find-dispatch.ts";
+
+const arrivalUnsure: Fault = {
+  certainty: "unknown",
+  retryable: true,
+  reason: "The run has no conversation yet that would show whether the message arrived.",
+};
+
+/** An ended run that took the message shows it within so many tries, which are some 20 seconds. */
+const mostUnsureTries = 5;
+
+/** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
+export async function sendFollowUp(
+  api: Api,
+  effect: FollowUpEffect,
+  thread: Thread,
+  attempt: Attempt,
+): Promise<Outcome> {
+  const runId = runIdOf(thread, effect.dispatch);
+  if (runId === null) return failed(noRun);
+  if (attempt.uncertain) {
+    try {
+      const arrived = await hasArrived(api, runId, effect);
+      if (arrived === "yes") return { ok: true, kind: "follow-up" };
+      if (arrived === "unsure") return failed(arrivalUnsure);
+    } catch (error) {
+      return lookupRejected(api, effect, error);
+    }
+  }
+  const unread = await handEnd(api, runId, thread);
+  if (unread !== null) return failed(unread);
+  await api.agentRuns.followUp(runId, { message: effect.message });
+  return { ok: true, kind: "follow-up" };
+}
+
+/**
+ * An end that no sweep has shown yet would be overwritten by what the follow-up begins, and never be told.
+ * Resolves with why the run could not be read, if that may soon be otherwise.
+ */
+async function handEnd(api: Api, runId: string, thread: Thread): Promise<Fault | null> {
+  try {
+    const run = await api.agentRuns.fetch(runId);
+    const last = thread.runs.find((record) => record.runId === runId)?.run ?? null;
+    const isNews =
+      last === null ||
+      (keyOf(last) !== keyOf(run) && Date.parse(run.updated_at) >= Date.parse(last.updated_at));
+    if (isNews && (isEnded(run.state) || run.state === "BLOCKED")) await api.hand(run, null);
+  } catch (error) {
+    const reason = isApiFault(error) ? error.detail : reasonOf(error);
+    api.log.info("A run's end could not be looked for before a follow-up", { run: runId, reason });
+    const fault = faultOf(error);
+    return fault.retryable ? { ...fault, certainty: "not-sent" } : null;
+  }
+  return null;
+}
+
+async function hasArrived(
+  api: Api,
+  runId: string,
+  { id, tries }: FollowUpEffect,
+): Promise<"yes" | "no" | "unsure"> {
+  const messages = await api.transcripts.messages(runId);
+  if (messages !== null) {
+    const arrived = messages.some(({ role, text }) => role === "user" && hasReference(text, id));
+    return arrived ? "yes" : "no";
+  }
+  // A run that has hardly begun has no conversation yet, though the message may already wait for it.
+  const { state } = await api.agentRuns.fetch(runId);
+  // One that ended before it began may have the message and be about to go on.
+  return (isEnded(state) && tries >= mostUnsureTries) || state === "BLOCKED" ? "no" : "unsure";
+}

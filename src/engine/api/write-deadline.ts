@@ -1,0 +1,44 @@
+import type { Timers } from "#engine/base/timers.ts";
+import type { ApiFault } from "#ports.ts";
+import type { Api } from "./api.ts";
+
+/** Thrown instead of a write that would begin too late. */
+class TooLate extends Error implements ApiFault {
+  override readonly name = "TooLate";
+  readonly certainty = "not-sent";
+  readonly retryable = true;
+  readonly detail = "The Agent Runs API answers too slowly.";
+}
+
+/**
+ * The API for one try of one effect, which begins no write later than `beginMs` after now: by the time the try
+ * is given up for lost and the effect is looked up, a slow look-up must not still have its write ahead of it.
+ */
+export function unlessLate(api: Api, timers: Timers, beginMs: number): { api: Api; callOff: () => void } {
+  let late = false;
+  const callOff = timers.after(beginMs, () => {
+    late = true;
+  });
+  const begin = async <T>(write: () => Promise<T>): Promise<T> => {
+    if (late) throw new TooLate();
+    return write();
+  };
+  const { agentRuns, factories } = api;
+  return {
+    callOff,
+    api: {
+      ...api,
+      agentRuns: {
+        create: (request) => begin(() => agentRuns.create(request)),
+        followUp: (runId, request) => begin(() => agentRuns.followUp(runId, request)),
+        cancel: (runId) => begin(() => agentRuns.cancel(runId)),
+        fetch: (runId) => agentRuns.fetch(runId),
+        list: (query) => agentRuns.list(query),
+      },
+      factories: {
+        findFactory: (name) => factories.findFactory(name),
+        dispatchToFactory: (uid, prompt) => begin(() => factories.dispatchToFactory(uid, prompt)),
+      },
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from "#ports.ts";
+
+/** Waits that can be called off all at once, so that nothing is left ticking after the engine has stopped. */
+export interface Timers {
+  /** Calls `then` once after `ms` milliseconds; the answer calls it off. Never, once the timers are closed. */
+  after(ms: number, then: () => void): () => void;
+  /** Resolves after `ms` milliseconds, or at once when the timers are closed. */
+  sleep(ms: number): Promise<void>;
+  /** Calls every wait off. */
+  close(): void;
+  closed(): boolean;
+}
+
+/** Longer waits are made of several: the range of a timer is limited. */
+const longestMs = 3_600_000;
+
+export function createTimers(clock: Clock): Timers {
+  const endings = new Set<() => void>();
+  let closed = false;
+
+  function wait(ms: number, then: () => void, whenClosed: () => void): () => void {
+    if (closed) {
+      whenClosed();
+      return () => {};
+    }
+    const until = clock.now() + ms;
+    let callOff = (): void => {};
+    const end = (): void => {
+      callOff();
+      whenClosed();
+    };
+    const arm = (): void => {
+      const leftMs = Math.max(until - clock.now(), 0);
+      callOff = clock.after(Math.min(leftMs, longestMs), () => {
+        if (leftMs > longestMs) return arm();
+        endings.delete(end);
+        then();
+      });
+    };
+    endings.add(end);
+    arm();
+    return () => {
+      endings.delete(end);
+      callOff();
+    };
+  }
+
+  return {
+    after: (ms, then) => wait(ms, then, () => {}),
+    sleep: (ms) =>
+      new Promise((resolve) => {
+        wait(ms, resolve, resolve);
+      }),
+    close() {
+      closed = true;
+      for (const end of [...endings]) end();
+      endings.clear();
+    },
+    closed: () => closed,
+  };
+}

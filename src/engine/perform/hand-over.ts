@@ -1,0 +1,34 @@
+import type { HandOverEffect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import { reasonOf } from "#engine/base/reason.ts";
+import type { Save } from "#engine/save.ts";
+import type { Log } from "#ports.ts";
+
+/**
+ * Has the event decided in the thread that the ref leads to. It may be repeated: the thread remembers the
+ * event's id. Never rejects.
+ */
+export async function handOver(save: Save, effect: HandOverEffect, log: Log): Promise<Outcome> {
+  try {
+    const { answer } = await save(effect.event, { ref: effect.ref, onlyKnown: true });
+    switch (answer) {
+      case "saved":
+      case "ignored":
+        return { ok: true, kind: "hand-over", taken: true };
+      case "unknown":
+        return { ok: true, kind: "hand-over", taken: false };
+      case "again":
+        return notYet("What this belongs to is not written down yet.");
+      default:
+        return answer satisfies never;
+    }
+  } catch (error) {
+    log.warn("A command could not be handed over", { effect: effect.id, reason: reasonOf(error) });
+    return notYet("The command could not be saved.");
+  }
+}
+
+const notYet = (reason: string): Outcome => ({
+  ok: false,
+  fault: { certainty: "not-sent", retryable: true, reason },
+});

@@ -1,0 +1,193 @@
+import type { Effect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import type { Ref } from "#core/place.ts";
+import type { Thread } from "#core/thread.ts";
+import { backoffMs } from "#engine/base/backoff.ts";
+import type { Observe } from "#engine/base/engine-event.ts";
+import { createInFlight } from "#engine/base/in-flight.ts";
+import type { Timers } from "#engine/base/timers.ts";
+import type { Clock, Log } from "#ports.ts";
+import { firstByDestination, systemOf } from "./destination.ts";
+import type { PerformEffect } from "./perform-effect.ts";
+import type { SaveOutcome } from "./save-outcome.ts";
+import { createSlots } from "./slots.ts";
+
+/** One destination of one thread: its effects happen in order, one at a time. */
+interface Lane {
+  /** An effect waits for a slot, is being performed, or its outcome is being saved. */
+  busy: boolean;
+  callOff: () => void;
+  /** Outcomes in a row that changed nothing about their effect. */
+  stuck: number;
+  notBefore: number;
+}
+
+interface Work {
+  thread: Thread;
+  /** Effects that began in this process and whose every try so far has a known end. */
+  readonly fresh: Set<string>;
+  readonly lanes: Map<string, Lane>;
+}
+
+export interface Lanes {
+  /** Takes note of a thread as saved. What `before` held already, and was not known, has an unknown fate. */
+  know(thread: Thread, before: Thread | null): void;
+  /** Begins to perform. */
+  open(): void;
+  /** Begins nothing more; resolves when what is in flight has ended and is saved. */
+  close(): Promise<void>;
+  pendingEffects(): number;
+  inFlight(): number;
+}
+
+const defaultPauseMs = 1_000;
+const stuckFirstMs = 1_000;
+const stuckMostMs = 60_000;
+
+/** Performs the threads' effects. The store is the truth; what is held here is a copy of its last word. */
+export function createLanes(options: {
+  readonly perform: PerformEffect;
+  readonly saveOutcome: SaveOutcome;
+  readonly perSystem: number;
+  readonly timers: Timers;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observe: Observe;
+  /** Hears of each outcome that was saved. */
+  readonly onOutcome: (effect: Effect, outcome: Outcome) => void;
+  /** Hears of a thread that the store no longer has. */
+  readonly onGone: (thread: Ref) => void;
+}): Lanes {
+  const { perform, saveOutcome, timers, clock, log, observe, onOutcome, onGone } = options;
+  const slots = createSlots(options.perSystem);
+  const inFlight = createInFlight();
+  const works = new Map<Ref, Work>();
+  /** Until when a system limits a kind of effect, for all threads. */
+  const pauses = new Map<string, number>();
+  let open = false;
+  let performing = 0;
+
+  /** What hangs or is limited together: a service that takes no creates may well answer reads. */
+  const pauseKey = (effect: Effect): string => `${systemOf(effect)} ${effect.kind}`;
+
+  function pause(key: string, until: number): void {
+    pauses.set(key, Math.max(until, pauses.get(key) ?? 0));
+  }
+
+  function readyAt(effect: Effect, lane: Lane): number {
+    const notBefore = effect.notBefore === undefined ? 0 : Date.parse(effect.notBefore);
+    return Math.max(notBefore || 0, lane.notBefore, pauses.get(pauseKey(effect)) ?? 0);
+  }
+
+  function look(work: Work): void {
+    if (!open) return;
+    const firsts = firstByDestination(work.thread.effects);
+    for (const [to, effect] of firsts) {
+      const lane = work.lanes.get(to) ?? { busy: false, callOff: () => {}, stuck: 0, notBefore: 0 };
+      work.lanes.set(to, lane);
+      if (lane.busy) continue;
+      lane.callOff();
+      const waitMs = readyAt(effect, lane) - clock.now();
+      if (waitMs > 0) {
+        lane.callOff = timers.after(waitMs, () => look(work));
+      } else {
+        lane.busy = true;
+        slots.enter(pauseKey(effect), () => takeTurn(work, to, lane, pauseKey(effect)));
+      }
+    }
+    for (const [to, lane] of work.lanes) {
+      if (lane.busy || firsts.has(to)) continue;
+      lane.callOff();
+      work.lanes.delete(to);
+    }
+    if (work.lanes.size === 0) works.delete(work.thread.id);
+  }
+
+  /** Resolves when the slot is free again. The lane stays busy until the outcome is saved. */
+  async function takeTurn(work: Work, to: string, lane: Lane, slot: string): Promise<void> {
+    // While it waited for the slot, the effect may have been replaced by a newer one, or put off.
+    const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
+    if (effect === undefined || pauseKey(effect) !== slot || readyAt(effect, lane) > clock.now()) {
+      lane.busy = false;
+      look(work);
+      return;
+    }
+    const began = clock.now();
+    performing += 1;
+    const uncertain = effect.uncertain === true || !work.fresh.has(effect.id);
+    const trying = perform(effect, work.thread, { uncertain });
+    void inFlight.track(trying.then((outcome) => finish(work, lane, effect, outcome)));
+    const outcome = await trying;
+    performing -= 1;
+    const { ok } = outcome;
+    const system = systemOf(effect);
+    observe({ kind: "performed", effect: effect.kind, system, ok, durationMs: clock.now() - began });
+  }
+
+  async function finish(work: Work, lane: Lane, effect: Effect, outcome: Outcome): Promise<void> {
+    if (!outcome.ok) {
+      const { certainty, limited, retryAfterMs = defaultPauseMs } = outcome.fault;
+      if (certainty === "unknown") work.fresh.delete(effect.id);
+      if (limited === true) pause(pauseKey(effect), clock.now() + retryAfterMs);
+      const { id, kind, tries } = effect;
+      const { retryable, reason, code } = outcome.fault;
+      const fields = { effect: id, kind, tries, certainty, code, reason };
+      if (retryable) log.info("An effect did not succeed yet", fields);
+      else log.warn("An effect failed", fields);
+    }
+    const saved = await saveOutcome(work.thread.id, effect, outcome);
+    // Closed before it could be saved: the effect is still in the store, and is looked up at the next start.
+    if (saved === "closed") return;
+    if (saved === "gone") {
+      works.delete(work.thread.id);
+      for (const other of work.lanes.values()) other.callOff();
+      onGone(work.thread.id);
+      return;
+    }
+    const left = work.thread.effects.find(({ id }) => id === effect.id);
+    if (left !== undefined && sameTry(left, effect)) {
+      // Nothing was decided about it. Trying it again at once would go on for ever.
+      lane.stuck += 1;
+      lane.notBefore = clock.now() + backoffMs(lane.stuck, stuckFirstMs, stuckMostMs, clock.random());
+      if (lane.stuck === 1) log.error("An outcome left its effect as it was", { effect: effect.id });
+    } else {
+      lane.stuck = 0;
+      lane.notBefore = 0;
+    }
+    lane.busy = false;
+    onOutcome(effect, outcome);
+    look(work);
+  }
+
+  return {
+    know(thread, before) {
+      const known = works.get(thread.id);
+      if (known === undefined && thread.effects.length === 0) return;
+      const work = known ?? { thread, fresh: new Set(), lanes: new Map() };
+      const earlier = new Set(
+        [...(before?.effects ?? []), ...(known?.thread.effects ?? [])].map(({ id }) => id),
+      );
+      const present = new Set(thread.effects.map(({ id }) => id));
+      for (const id of present) if (!earlier.has(id)) work.fresh.add(id);
+      for (const id of work.fresh) if (!present.has(id)) work.fresh.delete(id);
+      work.thread = thread;
+      works.set(thread.id, work);
+      look(work);
+    },
+    open() {
+      open = true;
+      for (const work of [...works.values()]) look(work);
+    },
+    async close() {
+      open = false;
+      await inFlight.idle();
+    },
+    pendingEffects: () => [...works.values()].reduce((sum, { thread }) => sum + thread.effects.length, 0),
+    inFlight: () => performing,
+  };
+}
+
+const revisionOf = (effect: Effect): number => ("revision" in effect ? effect.revision : 0);
+
+const sameTry = (one: Effect, other: Effect): boolean =>
+  one.tries === other.tries && one.notBefore === other.notBefore && revisionOf(one) === revisionOf(other);

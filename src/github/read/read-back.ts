@@ -1,0 +1,140 @@
+/** What was said and labelled in a repository, read back where nobody can tell which deliveries failed. */
+import type { Octokit } from "@octokit/rest";
+import type { z } from "zod";
+import type { PersonEvent } from "#core/event.ts";
+import type { Repo } from "#github/place.ts";
+import type { AskIdentity, Identity } from "#github/understand/identity.ts";
+import {
+  type IssuePayload,
+  issue,
+  issueEvent,
+  type ListedComment,
+  listedComment,
+} from "#github/understand/payload.ts";
+import { commentEvent, labelEvent } from "#github/understand/translate.ts";
+import { newestFirst, secondOf } from "./newest-first.ts";
+
+export interface ReadBack {
+  readonly octokit: Octokit;
+  readonly repo: Repo;
+  /** Milliseconds since the epoch. */
+  readonly sinceMs: number;
+  readonly identity: AskIdentity;
+  /** Whether the event with this id was delivered and dealt with. */
+  readonly wasHeard: (eventId: string) => boolean;
+}
+
+export interface ReadBackEvents {
+  /** Oldest first. */
+  readonly events: readonly PersonEvent[];
+  /** False if there was more than is looked through. */
+  readonly complete: boolean;
+}
+
+const isEdited = ({ created_at, updated_at }: ListedComment): boolean => created_at !== updated_at;
+
+/**
+ * The comments that were written and the labels that were put on since then. Comments have the ids that they
+ * have as deliveries; labels can't, and are marked as recovered. Rejects as requests do.
+ */
+export async function readBack(look: ReadBack): Promise<ReadBackEvents> {
+  const { octokit, repo, sinceMs } = look;
+  const { listForRepo, listCommentsForRepo, listEventsForRepo } = octokit.rest.issues;
+  const all = { ...repo, per_page: 100 };
+  // One second more: whether the very second of `since` counts is not documented.
+  const since = new Date(secondOf(sinceMs) - 1000).toISOString();
+  const changed = await newestFirst(
+    octokit.paginate.iterator(listForRepo, {
+      ...all,
+      since,
+      state: "all",
+      sort: "updated",
+      direction: "desc",
+    }),
+    issue,
+    ({ updated_at }) => Date.parse(updated_at),
+    sinceMs,
+  );
+  // A comment and a label each change their issue: without one of those there is none of these.
+  if (changed.items.length === 0) return { events: [], complete: changed.complete };
+  const issues = new Map(changed.items.map((item) => [item.number, item]));
+  const createdAt = ({ created_at }: { readonly created_at: string }): number => Date.parse(created_at);
+  const comments = await newestFirst(
+    octokit.paginate.iterator(listCommentsForRepo, { ...all, since, sort: "created", direction: "desc" }),
+    listedComment,
+    createdAt,
+    sinceMs,
+  );
+  const happened = await newestFirst(
+    octokit.paginate.iterator(listEventsForRepo, all),
+    issueEvent,
+    createdAt,
+    sinceMs,
+  );
+  const us = await look.identity();
+  const events = [
+    ...comments.items.flatMap((comment) => commented(comment, issues, look, us)),
+    ...happened.items.flatMap((one) => labeled(one, issues, look, us)),
+  ];
+  return {
+    events: inOrder(events),
+    complete: changed.complete && comments.complete && happened.complete,
+  };
+}
+
+type Issues = ReadonlyMap<number, IssuePayload>;
+
+const repositoryOf = ({ repo: { owner, repo } }: ReadBack) => ({ full_name: `${owner}/${repo}` });
+
+function commented(comment: ListedComment, issues: Issues, look: ReadBack, us: Identity): PersonEvent[] {
+  const about = issues.get(Number(/\/issues\/(\d+)$/.exec(comment.issue_url)?.[1]));
+  // Gone with its author, or with its issue.
+  if (!comment.user || about === undefined) return [];
+  const event = commentEvent(
+    { issue: about, comment, repository: repositoryOf(look), sender: comment.user },
+    us,
+  );
+  // It was dealt with as it was written; an edit afterwards asks for nothing, as when it is delivered.
+  return isEdited(comment) && look.wasHeard(event.id) ? [] : [event];
+}
+
+function labeled(
+  { id, event, created_at, actor, label, issue: listed }: z.infer<typeof issueEvent>,
+  issues: Issues,
+  look: ReadBack,
+  us: Identity,
+): PersonEvent[] {
+  const about = listed ?? undefined;
+  if (event !== "labeled" || !actor || !label || about === undefined) return [];
+  const payload = {
+    issue: issues.get(about.number) ?? about,
+    label,
+    repository: repositoryOf(look),
+    sender: actor,
+  };
+  const delivered = labelEvent(payload, "", us);
+  return [{ ...delivered, id: `github:labeled:${id}`, at: created_at, recovered: true }];
+}
+
+/** Comments have rising ids; in one and the same second a label stands after them. */
+const rankOf = (event: PersonEvent): number => ("message" in event ? Number(event.message) : Infinity);
+
+/**
+ * Oldest first. GitHub's clock has whole seconds: what was said in the very second of a request but stands
+ * before it is part of what the request is about, not an answer to it, and is dated just before.
+ */
+function inOrder(events: readonly PersonEvent[]): readonly PersonEvent[] {
+  const sorted = events.toSorted(
+    (one, other) => Date.parse(one.at) - Date.parse(other.at) || rankOf(one) - rankOf(other) || 0,
+  );
+  const momentOf = ({ place, at }: PersonEvent): string => `${place} ${at}`;
+  const lastRequests = new Map<string, number>();
+  for (const [index, event] of sorted.entries()) if (asks(event)) lastRequests.set(momentOf(event), index);
+  return sorted.map((event, index) =>
+    asks(event) || index > (lastRequests.get(momentOf(event)) ?? -1)
+      ? event
+      : { ...event, at: new Date(Date.parse(event.at) - 1).toISOString() },
+  );
+}
+
+const asks = (event: PersonEvent): boolean => !event.by.bot && (event.kind !== "reply" || event.mention);

@@ -1,0 +1,62 @@
+/** Comments of ours: posted once, found again by their marker, edited in place. */
+import type { Octokit } from "@octokit/rest";
+import { z } from "zod";
+import type { IssueRef, Repo } from "#github/place.ts";
+import { isMarkedWith, markerOf } from "#github/understand/marker.ts";
+import { maxCommentLength } from "./markdown.ts";
+
+/** Our clock and GitHub's may differ by this. */
+const clockMarginMs = 5 * 60_000;
+
+/** What GitHub answers for a comment, as far as we look at it. */
+const commentAnswer = z.object({ id: z.int().positive() });
+
+/** How much of a comment is left for the text below its marker. */
+export const roomBeside = (effectId: string): number => maxCommentLength - markerOf(effectId).length - 1;
+
+const bodyOf = (effectId: string, markdown: string): string => `${markerOf(effectId)}\n${markdown}`;
+
+/** Resolves with the comment's id. */
+export async function postComment(octokit: Octokit, issue: IssueRef, effectId: string, markdown: string) {
+  const { owner, repo, number } = issue;
+  const body = bodyOf(effectId, markdown);
+  const { data } = await octokit.rest.issues.createComment({ owner, repo, issue_number: number, body });
+  return commentAnswer.parse(data).id;
+}
+
+/** `effectId` is the effect that posted the comment, so that its marker stays. */
+export async function editComment(
+  octokit: Octokit,
+  { owner, repo }: Repo,
+  id: number,
+  effectId: string,
+  markdown: string,
+) {
+  const body = bodyOf(effectId, markdown);
+  await octokit.rest.issues.updateComment({ owner, repo, comment_id: id, body });
+}
+
+/** The id of the comment that `effect` posted as `login`, if it did; `since` is RFC 3339. */
+export async function findComment(
+  octokit: Octokit,
+  { owner, repo, number }: IssueRef,
+  effect: { readonly id: string; readonly since: string },
+  login: string,
+): Promise<number | null> {
+  const since = new Date(Date.parse(effect.since) - clockMarginMs).toISOString();
+  const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, {
+    owner,
+    repo,
+    issue_number: number,
+    since,
+    per_page: 100,
+  });
+  for await (const { data } of pages) {
+    const found = data.find(
+      ({ user, body }) =>
+        user?.login.toLowerCase() === login.toLowerCase() && isMarkedWith(body ?? "", effect.id),
+    );
+    if (found !== undefined) return found.id;
+  }
+  return null;
+}

@@ -1,0 +1,166 @@
+/** The sending side: every effect on GitHub as its REST calls, every failure as a fault. */
+import type { Octokit } from "@octokit/rest";
+import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
+import type { Fault, Outcome } from "#core/outcome.ts";
+import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
+import { faultOf, impossible } from "#github/faults.ts";
+import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
+import { readHistory } from "#github/read/history.ts";
+import { createMissed } from "#github/read/missed.ts";
+import { type AskIdentity, createIdentity } from "#github/understand/identity.ts";
+import type { Attempt, Log, Platform } from "#ports.ts";
+import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
+import { setStateLabel } from "./labels.ts";
+import { markdownOf } from "./markdown.ts";
+import { createPermissions } from "./permission.ts";
+
+export interface GitHubPlatformOptions {
+  readonly auth: GitHubAuth;
+  /** The API's base URL; GitHub.com's if absent. */
+  readonly apiUrl?: string;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** How long an answer about somebody's permission is relied on; 5 minutes. */
+  readonly permissionTtlMs?: number;
+  /** A request without an answer is given up after this; 20 seconds. */
+  readonly requestTimeoutMs?: number;
+  /** Where the world reaches the bot, to know its webhooks by. */
+  readonly publicUrl?: string;
+}
+
+export interface GitHubPlatform extends Platform {
+  /** Who the bot is, for the receiver. */
+  readonly identity: AskIdentity;
+  /** Wants to hear from the receiver which events were dealt with. */
+  readonly heard: (eventId: string) => void;
+  readonly missed: NonNullable<Platform["missed"]>;
+}
+
+const reactions = { taken: "eyes", refused: "confused" } as const;
+
+const failed = (fault: Fault): Outcome => ({ ok: false, fault });
+
+export function createGitHubPlatform({
+  auth,
+  apiUrl,
+  log,
+  now,
+  permissionTtlMs = 5 * 60_000,
+  requestTimeoutMs = 20_000,
+  publicUrl,
+}: GitHubPlatformOptions): GitHubPlatform {
+  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
+  const identity = createIdentity(client.askIdentity);
+  const permissionIn = createPermissions(now, permissionTtlMs);
+  const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
+
+  const textOf = (effect: CardEffect | ReplyEffect | TellEffect): string =>
+    markdownOf(effect.view, {
+      maxLength: roomBeside(effect.id),
+      ...(effect.kind === "tell" ? { to: effect.person } : {}),
+    });
+
+  /** Posts the effect's comment, or finds the one that an earlier try posted. */
+  async function post(
+    octokit: Octokit,
+    issue: IssueRef,
+    effect: CardEffect | ReplyEffect | TellEffect,
+    { uncertain }: Attempt,
+  ): Promise<{ readonly id: number; readonly found: boolean }> {
+    const found = uncertain
+      ? await findComment(octokit, issue, effect, (await identity.known()).login)
+      : null;
+    if (found !== null) return { id: found, found: true };
+    return { id: await postComment(octokit, issue, effect.id, textOf(effect)), found: false };
+  }
+
+  async function card(
+    octokit: Octokit,
+    issue: IssueRef,
+    effect: CardEffect,
+    attempt: Attempt,
+  ): Promise<Outcome> {
+    const standing = effect.message === undefined ? null : readComment(effect.message);
+    if (effect.message !== undefined && standing === null) {
+      return failed(impossible(`${effect.message} is no comment on GitHub.`));
+    }
+    const { id, found } =
+      standing === null ? await post(octokit, issue, effect, attempt) : { id: standing, found: true };
+    // A card that was found may show an older view.
+    if (found) await editComment(octokit, issue, id, effect.id, textOf(effect));
+    return { ok: true, kind: "card", revision: effect.revision, message: String(id), place: effect.at };
+  }
+
+  async function perform(
+    octokit: Octokit,
+    issue: IssueRef,
+    effect: PlatformEffect,
+    attempt: Attempt,
+  ): Promise<Outcome> {
+    switch (effect.kind) {
+      case "card":
+        return card(octokit, issue, effect, attempt);
+      case "reply": {
+        const { id } = await post(octokit, issue, effect, attempt);
+        return { ok: true, kind: "reply", message: String(id) };
+      }
+      case "tell":
+        // GitHub has no private answers: the person is mentioned instead.
+        await post(octokit, issue, effect, attempt);
+        return { ok: true, kind: "tell" };
+      case "react": {
+        const comment_id = readComment(effect.message);
+        if (comment_id === null) return failed(impossible(`${effect.message} is no comment on GitHub.`));
+        const { owner, repo } = issue;
+        const content = reactions[effect.reaction];
+        await octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id, content });
+        return { ok: true, kind: "react" };
+      }
+      case "label":
+        await setStateLabel(octokit, issue, effect.label);
+        return { ok: true, kind: "label", revision: effect.revision };
+      case "read": {
+        const { login } = await identity.known();
+        const except = effect.except === undefined ? null : readComment(effect.except);
+        const history = await readHistory(octokit, issue, { until: effect.until, except, login });
+        return { ok: true, kind: "read", ...history };
+      }
+      case "permission": {
+        const permission = await permissionIn(octokit, issue, effect.person.id);
+        return { ok: true, kind: "permission", permission };
+      }
+      default:
+        return effect satisfies never;
+    }
+  }
+
+  return {
+    name: platformName,
+    identity: identity.known,
+    heard,
+    missed,
+
+    async perform(effect, attempt) {
+      const issue = readPlace(effect.at);
+      if (issue === null) {
+        return failed(impossible("On GitHub the bot answers on issues and pull requests only."));
+      }
+      try {
+        return await perform(await client.in(issue), issue, effect, attempt);
+      } catch (error) {
+        const fault = faultOf(error, now());
+        // The App may have been reinstalled, or the repository moved.
+        if (fault.certainty === "refused" && !fault.limited) client.forget(issue);
+        log.debug("an effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
+        return failed(fault);
+      }
+    },
+
+    async check() {
+      await identity.fresh().catch((error: unknown) => {
+        throw new Error(faultOf(error, now()).reason, { cause: error });
+      });
+    },
+  };
+}

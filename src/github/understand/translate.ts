@@ -1,0 +1,75 @@
+/** GitHub's webhook payloads as events of ours. Pure: nothing is asked and nothing decided here. */
+import { stateLabels } from "#core/effect.ts";
+import type { CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
+import type { Person, Subject } from "#core/person.ts";
+import { placeOf, platformName, scopeOf } from "#github/place.ts";
+import { findCommand } from "./command-line.ts";
+import type { Identity } from "./identity.ts";
+import { hasMarker } from "./marker.ts";
+import { takeMention } from "./mention.ts";
+import type { Account, Commented, IssuePayload, Labeled } from "./payload.ts";
+import { visibleText } from "./visible-text.ts";
+
+const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+
+function personOf({ login, type }: Account, ours: boolean): Person {
+  const bot = ours || type === "Bot" || login.endsWith("[bot]");
+  return { platform: platformName, id: login, name: login, bot, permission: "unknown" };
+}
+
+const subjectOf = (issue: IssuePayload): Subject => ({
+  title: issue.title,
+  body: visibleText(issue.body ?? ""),
+  url: issue.html_url,
+  author: issue.user?.login ?? "ghost",
+  ...(issue.pull_request ? { pullRequest: true } : {}),
+  ...(issue.locked ? { locked: true } : {}),
+});
+
+const isStateLabel = (name: string): boolean => stateLabels.some((label) => same(label, name));
+
+/** Whether the payload can only be understood by who knows the bot's own login. */
+export const needsIdentity = {
+  labeled: ({ label }: Labeled): boolean => isStateLabel(label.name),
+  commented: ({ comment }: Commented): boolean =>
+    hasMarker(comment.body ?? "") || (comment.body ?? "").includes("@"),
+};
+
+/** `delivery`: the X-GitHub-Delivery GUID, the same when GitHub delivers the same thing again. */
+export function labelEvent(payload: Labeled, delivery: string, us: Identity | null): LabelEvent {
+  const { issue, label, repository, sender } = payload;
+  // With a person's token the bot's own labels come from that person, who may well label an issue too.
+  const ours = us !== null && same(sender.login, us.login) && isStateLabel(label.name);
+  return {
+    kind: "label",
+    id: `github:delivery:${delivery}`,
+    at: issue.updated_at,
+    by: personOf(sender, ours),
+    scope: scopeOf(repository.full_name),
+    place: placeOf(repository.full_name, issue.number),
+    label: label.name,
+    subject: subjectOf(issue),
+  };
+}
+
+/** A comment with an `/agent` line is a command, every other one a reply. */
+export function commentEvent(payload: Commented, us: Identity | null): CommandEvent | ReplyEvent {
+  const { issue, comment, repository, sender } = payload;
+  const body = comment.body ?? "";
+  const author = comment.user ?? sender;
+  const ours = us !== null && hasMarker(body) && same(author.login, us.login);
+  const common = {
+    id: `github:comment:${comment.id}`,
+    at: comment.created_at,
+    by: personOf(author, ours),
+    scope: scopeOf(repository.full_name),
+    place: placeOf(repository.full_name, issue.number),
+    message: String(comment.id),
+    subject: subjectOf(issue),
+  };
+  const shown = visibleText(body);
+  const command = findCommand(shown);
+  if (command !== null) return { kind: "command", ...common, text: command };
+  const { mention, text } = us === null ? { mention: false, text: shown } : takeMention(shown, us.mention);
+  return { kind: "reply", ...common, text, mention, first: false, underOurs: false };
+}

@@ -1,0 +1,66 @@
+/** The page itself: a few files that are served as they are. */
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+
+const folder = join(import.meta.dirname, "../page");
+/** What there is; nothing else is ever read. */
+const names = [
+  "index.html",
+  "icon.svg",
+  "styles/theme.css",
+  "styles/parts.css",
+  "styles/rich.css",
+  "styles/page.css",
+  "styles/slack.css",
+  "styles/github.css",
+  "page.js",
+  "act.js",
+  "dom.js",
+  "github.js",
+  "guide.js",
+  "issue.js",
+  "message.js",
+  "rich.js",
+  "slack.js",
+  "thread.js",
+];
+const types: Readonly<Record<string, string>> = {
+  ".svg": "image/svg+xml",
+  ".html": "text/html; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+};
+
+/**
+ * Only our own files may be loaded, nothing inline runs, and no string becomes markup: what people and agents
+ * write can do nothing, even if the page had a mistake.
+ */
+const securityHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy": [
+    "default-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "object-src 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** null: there is no such file. */
+export async function pageFile(name: string): Promise<Response | null> {
+  if (!names.includes(name)) return null;
+  const content = await readFile(join(folder, name));
+  return new Response(new Uint8Array(content), {
+    headers: {
+      ...securityHeaders,
+      "content-type": types[extname(name)] ?? "application/octet-stream",
+      "cache-control": "no-cache",
+    },
+  });
+}

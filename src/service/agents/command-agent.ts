@@ -1,0 +1,56 @@
+import { lastLines } from "#service/files/git.ts";
+import { faultOf } from "#service/files/set-up.ts";
+import type { ServiceLog } from "#service/log.ts";
+import type { RunProcess } from "#service/processes/run-process.ts";
+import { createRedaction } from "#service/processes/secret-values.ts";
+import { createTextTail } from "#service/processes/text-tail.ts";
+import type { Agent, TurnEnd } from "./agent.ts";
+import { agentEnvironment } from "./agent-environment.ts";
+import { createEventReader } from "./json-lines.ts";
+import { callOf } from "./presets.ts";
+
+export interface CommandAgentOptions {
+  /** The name of a preset, or a line for the shell. */
+  readonly command: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly run: RunProcess;
+  readonly log: ServiceLog;
+}
+
+/** Of what is told of a failure. */
+const mostReason = 4_000;
+
+/** A command as the agent: the input on stdin, the answer on stdout, exit code 0 for success. */
+export function createCommandAgent({ command, environment, run, log }: CommandAgentOptions): Agent {
+  return {
+    async work(turn, signal, write): Promise<TurnEnd> {
+      const call = await callOf(command, turn);
+      const redact = createRedaction(turn.variables);
+      const stderr = createTextTail(mostReason);
+      const wish = {
+        runId: turn.runId,
+        command: call.command,
+        folder: turn.folder,
+        environment: { ...agentEnvironment(environment, turn), ...call.environment },
+        input: call.input,
+      };
+      const events = call.events === undefined ? null : createEventReader(call.events, write, redact);
+      const end = await run(wish, signal, { stdout: events?.add ?? write, stderr: stderr.add });
+      const told = events?.end() ?? { answer: null, fault: null };
+      if (end.kind === "aborted") return end;
+      const answer = told.answer === null ? {} : { answer: told.answer };
+      const fault = faultOf(end);
+      if (fault === null && told.fault === null) return { kind: "finished", ...answer };
+      if (end.kind === "unstarted") {
+        log.error("the agent's command could not be started", { runId: turn.runId, error: end.error });
+        return { kind: "broken", reason: "The agent's command could not be started." };
+      }
+      const failure = createTextTail(mostReason);
+      // Before it is cut: half a secret would not be found.
+      failure.add(redact(told.fault ?? ""));
+      const words = failure.text().trim() || lastLines(stderr.text());
+      const reason = fault === null ? "The agent failed" : `The agent's command ${fault}`;
+      return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}`, ...answer };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** The run's MCP servers as the different programs want to read them. */
+import type { McpServerConfig } from "#agent-runs/schema.ts";
+
+export type McpServers = Readonly<Record<string, McpServerConfig>>;
+
+/** Servers that are started, or reached over HTTP; shared ones are known to the hosted service alone. */
+const own = (servers: McpServers): readonly (readonly [string, McpServerConfig])[] =>
+  Object.entries(servers).filter(([, { command, url }]) => command !== undefined || url !== undefined);
+
+/** Claude Code takes a server without a type for one that is started. */
+export const forClaude = (servers: McpServers): unknown => ({
+  mcpServers: Object.fromEntries(
+    own(servers).map(([name, server]) => [
+      name,
+      server.url === undefined ? server : { type: "http", ...server },
+    ]),
+  ),
+});
+
+/** Gemini CLI takes `url` for server-sent events, `httpUrl` for HTTP. */
+export const forGemini = (servers: McpServers): unknown => ({
+  mcpServers: Object.fromEntries(
+    own(servers).map(([name, { url, ...server }]) => [
+      name,
+      url === undefined ? server : { ...server, httpUrl: url },
+    ]),
+  ),
+});
+
+/** opencode's own configuration. */
+export const forOpencode = (servers: McpServers): unknown => ({
+  mcp: Object.fromEntries(
+    own(servers).map(([name, { command, args = [], env, url, headers }]) => [
+      name,
+      url === undefined
+        ? { type: "local", command: [command, ...args], environment: env, enabled: true }
+        : { type: "remote", url, headers, enabled: true },
+    ]),
+  ),
+});
+
+/** The same map as the API's. */
+export const forOz = (servers: McpServers): unknown => servers;
+
+/**
+ * Codex takes servers as a TOML value among its arguments, where everybody on the machine could read
+ * them: secrets stay out of it and are given as variables of the environment. It refuses names with anything
+ * but letters, digits, `_` and `-`.
+ */
+export function forCodex(servers: McpServers): {
+  readonly value: string;
+  readonly environment: Readonly<Record<string, string>>;
+} {
+  const environment: Record<string, string> = {};
+  const tables = own(servers).map(([name, { command, args = [], env = {}, url, headers = {} }], place) => {
+    if (url === undefined) {
+      Object.assign(environment, env);
+      const fields = [`command=${toml(command ?? "")}`, `args=${tomlList(args)}`];
+      return [name, [...fields, `env_vars=${tomlList(Object.keys(env))}`]] as const;
+    }
+    const named = Object.entries(headers).map(([header, secret], nth) => {
+      const variable = `AGENT_MCP_HEADER_${place}_${nth}`;
+      environment[variable] = secret;
+      return `${toml(header)}=${toml(variable)}`;
+    });
+    return [name, [`url=${toml(url)}`, `env_http_headers={${named.join(",")}}`]] as const;
+  });
+  const value = `{${tables.map(([name, fields]) => `${toml(name.replaceAll(/[^\w-]/g, "_"))}={${fields.join(",")}}`).join(",")}}`;
+  return { value, environment };
+}
+
+/** A basic string: JSON's escapes are TOML's, except for DEL. */
+const toml = (text: string): string => JSON.stringify(text.toWellFormed()).replaceAll("\u007f", "\\u007f");
+const tomlList = (texts: readonly string[]): string => `[${texts.map(toml).join(",")}]`;

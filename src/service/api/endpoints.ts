@@ -1,0 +1,183 @@
+import { followUpRequest } from "#agent-runs/schema.ts";
+import { environmentsQuery, factoriesQuery, skillsQuery } from "#service/wire/catalog-queries.ts";
+import { listParameters } from "#service/wire/list-query.ts";
+import { described } from "#service/wire/query.ts";
+import {
+  cancelAnswer,
+  conversationAnswer,
+  createAnswer,
+  environmentsAnswer,
+  factoriesAnswer,
+  factoryAnswer,
+  factoryRequest,
+  factoryRunAnswer,
+  followUpAnswer,
+  listAnswer,
+  modelsAnswer,
+  runAnswer,
+  runRequest,
+  skillsAnswer,
+} from "#service/wire/wire-shapes.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { sessionEndpoints } from "./session-endpoints.ts";
+
+const create = {
+  group: "Runs",
+  body: runRequest,
+  answer: createAnswer,
+  refusals: ["invalid_request", "resource_unavailable"],
+  handle: (operations, { request }) => operations.create(request),
+} satisfies Partial<Endpoint>;
+
+/** Everything that the service answers. */
+export const endpoints: readonly Endpoint[] = [
+  {
+    ...create,
+    id: "runAgent",
+    method: "POST",
+    path: "/agent/run",
+    summary: "Create a run",
+    description:
+      "The run waits in the queue until there is room for it. A prompt is required unless a skill is given.",
+  },
+  {
+    ...create,
+    id: "createRun",
+    method: "POST",
+    path: "/agent/runs",
+    summary: "Create a run",
+    description: "The same as `POST /agent/run`.",
+  },
+  {
+    id: "listRuns",
+    method: "GET",
+    path: "/agent/runs",
+    group: "Runs",
+    summary: "List runs",
+    description:
+      "Filters are ANDed, the states of one list ORed. Unknown parameters are ignored, and so are empty values. Runs that are added meanwhile neither shift nor repeat what is on later pages.",
+    query: listParameters,
+    answer: listAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.list(query),
+  },
+  {
+    id: "getRun",
+    method: "GET",
+    path: "/agent/runs/{runId}",
+    group: "Runs",
+    summary: "Fetch a run",
+    answer: runAnswer,
+    refusals: ["resource_not_found"],
+    handle: (operations, { parameter }) => operations.fetch(parameter("runId")),
+  },
+  {
+    id: "getRunConversation",
+    method: "GET",
+    path: "/agent/runs/{runId}/conversation",
+    group: "Runs",
+    summary: "Fetch a run's conversation",
+    description:
+      "Words that wait for the agent stand last. There is none as long as nobody has said a word: while a run of a skill without a prompt is queued.",
+    answer: conversationAnswer,
+    refusals: ["resource_not_found"],
+    handle: (operations, { parameter }) => operations.conversation(parameter("runId")),
+  },
+  {
+    id: "followUpRun",
+    method: "POST",
+    path: "/agent/runs/{runId}/followups",
+    group: "Runs",
+    summary: "Send a follow-up",
+    description:
+      "A queued run is given it with its prompt, a running one after its turn. A run that is blocked or has ended goes on with it.",
+    body: followUpRequest,
+    answer: followUpAnswer,
+    refusals: ["invalid_request", "resource_not_found"],
+    handle: (operations, { parameter, request }) => operations.followUp(parameter("runId"), request),
+  },
+  {
+    id: "cancelRun",
+    method: "POST",
+    path: "/agent/runs/{runId}/cancel",
+    group: "Runs",
+    summary: "Cancel a run",
+    description:
+      "Refused with `invalid_request` if the run has ended, with `conflict` while it is being prepared, and with `operation_not_supported` while it waits for an answer.",
+    answer: cancelAnswer,
+    refusals: ["invalid_request", "resource_not_found", "conflict", "operation_not_supported"],
+    handle: (operations, { parameter }) => operations.cancel(parameter("runId")),
+  },
+  {
+    id: "listEnvironments",
+    method: "GET",
+    path: "/agent/environments",
+    group: "What can be picked",
+    summary: "List environments",
+    description:
+      "A `uid` is what a configuration names as `environment_id`. Where none is declared, a configuration can name any.",
+    query: described(environmentsQuery),
+    answer: environmentsAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.environments(query),
+  },
+  {
+    id: "listModels",
+    method: "GET",
+    path: "/agent/models",
+    group: "What can be picked",
+    summary: "List models",
+    description:
+      "An `id` is what a configuration names as `model_id`. Where none is declared, a configuration can name any.",
+    answer: modelsAnswer,
+    refusals: [],
+    handle: (operations) => operations.models(),
+  },
+  {
+    id: "listSkills",
+    method: "GET",
+    path: "/agent",
+    group: "What can be picked",
+    summary: "List skills",
+    description: "A variant's `id` is what a request names as `skill`.",
+    query: described(skillsQuery),
+    answer: skillsAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.skills(query),
+  },
+  {
+    id: "listFactories",
+    method: "GET",
+    path: "/factory",
+    group: "Factories",
+    summary: "List factories",
+    query: described(factoriesQuery),
+    answer: factoriesAnswer,
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.factories(query),
+  },
+  {
+    id: "getFactory",
+    method: "GET",
+    path: "/factory/{uid}",
+    group: "Factories",
+    summary: "Fetch a factory",
+    answer: factoryAnswer,
+    refusals: ["resource_not_found"],
+    handle: (operations, { parameter }) => operations.factory(parameter("uid")),
+  },
+  {
+    id: "runFactory",
+    method: "POST",
+    path: "/factory/{uid}/runs",
+    group: "Factories",
+    summary: "Send a prompt to a factory",
+    description:
+      "Makes a run with the factory's base prompt, environment, model, skill and command: an ordinary run from then on. The ticket, if there is one, is kept as the run's metadata.",
+    body: factoryRequest,
+    answer: factoryRunAnswer,
+    refusals: ["invalid_request", "resource_not_found", "resource_unavailable"],
+    handle: (operations, { parameter, request }) => operations.dispatch(parameter("uid"), request),
+  },
+  ...sessionEndpoints,
+];

@@ -1,0 +1,151 @@
+import { type ErrorCode, errorCodes } from "#agent-runs/schema.ts";
+import { named, problemAnswer } from "#service/wire/wire-shapes.ts";
+import { type Endpoint, groups, isMedia } from "./endpoint.ts";
+import { type JsonSchema, jsonSchemaOf, jsonSchemasOf } from "./json-schema.ts";
+
+export interface OpenApiResponse {
+  readonly description: string;
+  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
+export interface OpenApiParameter {
+  readonly name: string;
+  readonly in: "path" | "query";
+  readonly required: boolean;
+  readonly description?: string;
+  readonly style?: "deepObject";
+  readonly explode?: true;
+  readonly schema: JsonSchema;
+}
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description?: string;
+  /** Empty: no key is needed. Absent: the document's. */
+  readonly security?: readonly [];
+  readonly parameters: readonly OpenApiParameter[];
+  readonly requestBody?: {
+    readonly required: true;
+    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
+  };
+  readonly responses: Readonly<Record<string, OpenApiResponse>>;
+}
+
+/** As far as this service uses OpenAPI 3.1. */
+export interface OpenApiDocument {
+  readonly openapi: "3.1.1";
+  readonly jsonSchemaDialect: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string }[];
+  readonly security: readonly Readonly<Record<string, readonly []>>[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, unknown>>;
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+  };
+}
+
+/** The OpenAPI document of all that is answered below `basePath`. */
+export function openApiOf(endpoints: readonly Endpoint[], basePath: string): OpenApiDocument {
+  const paths = Object.fromEntries(
+    [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, methods]) => [
+      path,
+      Object.fromEntries(methods.map((each) => [each.method.toLowerCase(), operationOf(each)])),
+    ]),
+  );
+  return {
+    openapi: "3.1.1",
+    jsonSchemaDialect: "https://json-schema.org/draft/2020-12/schema",
+    info: {
+      title: "Agent Runs",
+      version: "1",
+      description:
+        "Creates, steers and tells of runs of agents on this machine. What is refused is answered with a problem document (RFC 9457), whose `type` ends in the error's code. Fields may be added at any time.",
+    },
+    servers: [{ url: basePath }],
+    security: [{ apiKey: [] }],
+    tags: groups.map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer" } },
+      schemas: jsonSchemasOf(named),
+    },
+  };
+}
+
+function operationOf(endpoint: Endpoint): OpenApiOperation {
+  const { id, group, summary, description, open, path, query = {}, body } = endpoint;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
+    ([, name = ""]): OpenApiParameter => ({ name, in: "path", required: true, schema: { type: "string" } }),
+  );
+  const inQuery = Object.entries(query).map(
+    ([name, { schema, description: meaning, style }]): OpenApiParameter => ({
+      name,
+      in: "query",
+      required: false,
+      description: meaning,
+      ...(style === undefined ? {} : { style, explode: true }),
+      schema: valueSchema(jsonSchemaOf(schema, named, "output")),
+    }),
+  );
+  return {
+    operationId: id,
+    tags: [group],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(open ? { security: [] } : {}),
+    parameters: [...inPath, ...inQuery],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: jsonSchemaOf(body, named, "input") } },
+          },
+        }),
+    responses: { "200": answerOf(endpoint), ...refusalsOf(endpoint) },
+  };
+}
+
+/** The parameter says what it means. */
+const valueSchema = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
+
+function answerOf({ answer }: Endpoint): OpenApiResponse {
+  if (isMedia(answer)) {
+    const type = answer.media === "application/json" ? "object" : "string";
+    return { description: answer.what, content: { [answer.media]: { schema: { type } } } };
+  }
+  return {
+    description: answer.description ?? "Done",
+    content: { "application/json": { schema: jsonSchemaOf(answer, named, "input") } },
+  };
+}
+
+/** The problem documents by status, with the codes that each may have. */
+function refusalsOf({ open, body, refusals }: Endpoint): Record<string, OpenApiResponse> {
+  const byStatus = new Map<number, string[]>();
+  const add = (code: ErrorCode, status: number = errorCodes[code].status): void => {
+    byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${code}\``]);
+  };
+  for (const code of refusals) add(code);
+  if (!open) add("authentication_required");
+  if (body !== undefined) {
+    add("invalid_request", 413);
+    add("invalid_request", 415);
+  }
+  add("resource_unavailable");
+  add("internal_error", 500);
+  const schema = jsonSchemaOf(problemAnswer, named, "input");
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: [...new Set(codes)].join(" or "),
+        content: { "application/problem+json": { schema } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,239 @@
+/** How a run's document changes: pure, one function for each thing that can happen to it. */
+import type { FoundFile } from "#service/files/artifact-files.ts";
+import type { Run, RunArtifact, RunDocument } from "./run-document.ts";
+
+/**
+ * How a turn went; `text` is what the agent wrote. `asked`: it waits for a person's answer. `unprepared`:
+ * there was no place to work in.
+ */
+export type TurnOutcome =
+  | { readonly kind: "answered"; readonly text: string }
+  | { readonly kind: "asked"; readonly text: string }
+  | { readonly kind: "failed"; readonly text: string; readonly reason: string }
+  | { readonly kind: "broken"; readonly text: string; readonly reason: string }
+  | { readonly kind: "unprepared"; readonly text: string; readonly reason: string }
+  | { readonly kind: "interrupted"; readonly text: string };
+
+/** What a turn has brought forth besides words. */
+export interface Findings {
+  /** What the run's worktree is on; "" if nobody can tell. */
+  readonly branch: string;
+  /** Whether a pull request at this address can be of that branch. */
+  readonly isOwn: (url: string) => boolean;
+  /** Every file that there is now; null if nobody looked. */
+  readonly files: readonly FoundFile[] | null;
+  readonly newUid: () => string;
+}
+
+/** The run's place is being made. null if the run is not to be worked on. */
+export const preparing = (document: RunDocument): RunDocument | null =>
+  document.run.state === "QUEUED" ? inState(document, "PENDING", null) : null;
+
+/**
+ * The words that wait go to the agent: a turn begins. null if the run is not to be worked on. `notes` are
+ * what the service has to tell the agent and whoever reads along.
+ */
+export function begun(document: RunDocument, now: number, notes: readonly string[] = []): RunDocument | null {
+  const { run, waiting } = document;
+  const next =
+    run.state === "QUEUED" || run.state === "PENDING" || (run.state === "INPROGRESS" && waiting.length > 0);
+  if (!next) return null;
+  const turn = document.turn + 1;
+  return {
+    ...document,
+    run: { ...run, state: "INPROGRESS", statusMessage: null, startedAt: run.startedAt ?? now },
+    said: [
+      ...document.said,
+      ...waiting.map((words) => ({ role: "user" as const, turn, ...words })),
+      ...notes.map((text) => ({ role: "system" as const, at: now, turn, text })),
+    ],
+    waiting: [],
+    turn,
+    turnBegan: now,
+  };
+}
+
+/**
+ * The turn is over. If words came meanwhile the run stays INPROGRESS, because its next turn follows at once.
+ * The same document if the run was cancelled, or is in another turn, by now.
+ */
+export function turnEnded(
+  document: RunDocument,
+  turn: number,
+  outcome: TurnOutcome,
+  now: number,
+  findings?: Findings,
+): RunDocument {
+  if (document.run.state !== "INPROGRESS" || document.turn !== turn) return document;
+  const after = withFiles(withAnswer(document, outcome.text, now, findings), now, findings);
+  switch (outcome.kind) {
+    case "answered":
+      return after.waiting.length > 0 ? after : inState(after, "SUCCEEDED", null);
+    case "asked": {
+      // The question is the answer of this turn; it is not told twice.
+      const status =
+        outcome.text === "" ? { message: "The agent waits for a person and did not say why." } : null;
+      return after.waiting.length > 0 ? after : inState(after, "BLOCKED", status);
+    }
+    case "failed": {
+      const told = withRemark(after, turn, outcome.reason, now);
+      return told.waiting.length > 0 ? told : inState(told, "FAILED", { message: outcome.reason });
+    }
+    case "broken":
+      return inState(withRemark(after, turn, outcome.reason, now), "ERROR", {
+        message: outcome.reason,
+        error_code: "environment_setup_failed",
+        retryable: false,
+      });
+    case "unprepared":
+      return inState(withRemark(after, turn, outcome.reason, now), "FAILED", {
+        message: outcome.reason,
+        error_code: "environment_setup_failed",
+        retryable: false,
+      });
+    case "interrupted":
+      return interrupted(after, now);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The service ended, or was ended, while the run was worked on. It is not worked on again by itself. */
+export function interrupted(document: RunDocument, now: number): RunDocument {
+  if (document.run.state === "PENDING") {
+    // As a turn of its own, so that the words it was to be given stand before the remark.
+    const turn = begun(document, now) ?? document;
+    return stopped(turn, "The service was stopped while the run was being prepared.", now);
+  }
+  const message =
+    "The service was stopped while the agent was working." +
+    (document.waiting.length > 0
+      ? " The agent has not been given every follow-up yet; the next one takes them along."
+      : "");
+  return stopped(document, message, now);
+}
+
+function stopped(document: RunDocument, message: string, now: number): RunDocument {
+  const over = withRemark(turnOver(document, now), document.turn, message, now);
+  return inState(over, "ERROR", { message, error_code: "resource_unavailable", retryable: true });
+}
+
+/** `queued` is the run's place in the queue if it has to stand in line for this. */
+export function followedUp(
+  document: RunDocument,
+  text: string,
+  now: number,
+  queued: () => number,
+): RunDocument {
+  const next = { ...document, waiting: [...document.waiting, { at: now, text }] };
+  switch (document.run.state) {
+    case "QUEUED":
+    case "PENDING":
+    case "CLAIMED":
+    case "INPROGRESS":
+      return next;
+    case "BLOCKED":
+    case "SUCCEEDED":
+    case "FAILED":
+    case "ERROR":
+    case "CANCELLED":
+      return { ...next, run: { ...next.run, state: "QUEUED", statusMessage: null, queued: queued() } };
+    default:
+      return document.run.state satisfies never;
+  }
+}
+
+export type Cancelling =
+  | { readonly kind: "cancelled"; readonly document: RunDocument }
+  | { readonly kind: "ended" | "preparing" | "blocked" };
+
+/** `text` is what the agent wrote in the turn under way. */
+export function cancelled(document: RunDocument, text: string, now: number): Cancelling {
+  switch (document.run.state) {
+    case "QUEUED":
+    case "CLAIMED":
+      return { kind: "cancelled", document: inState(document, "CANCELLED", null) };
+    case "INPROGRESS":
+      return {
+        kind: "cancelled",
+        document: inState(
+          isTurnUnderWay(document) ? withAnswer(document, text, now) : document,
+          "CANCELLED",
+          null,
+        ),
+      };
+    case "PENDING":
+      return { kind: "preparing" };
+    case "BLOCKED":
+      return { kind: "blocked" };
+    case "SUCCEEDED":
+    case "FAILED":
+    case "ERROR":
+    case "CANCELLED":
+      return { kind: "ended" };
+    default:
+      return document.run.state satisfies never;
+  }
+}
+
+/** Between turns a run can be INPROGRESS too: when words wait for the next one. */
+export const isTurnUnderWay = (document: RunDocument): boolean => document.turnBegan !== null;
+
+const inState = (
+  document: RunDocument,
+  state: Run["state"],
+  statusMessage: Run["statusMessage"],
+): RunDocument => ({ ...document, run: { ...document.run, state, statusMessage } });
+
+const withRemark = (document: RunDocument, turn: number, text: string, now: number): RunDocument => ({
+  ...document,
+  said: [...document.said, { role: "system", at: now, turn, text }],
+});
+
+function turnOver(document: RunDocument, now: number): RunDocument {
+  if (document.turnBegan === null) return document;
+  const workedMs = document.run.workedMs + Math.max(0, now - document.turnBegan);
+  return { ...document, turnBegan: null, run: { ...document.run, workedMs } };
+}
+
+/** Even a turn without a word is an answer, lest an earlier turn's words be taken for this one's. */
+function withAnswer(document: RunDocument, text: string, now: number, findings?: Findings): RunDocument {
+  const over = turnOver(document, now);
+  const known = new Set(over.run.artifacts.flatMap((each) => (each.kind === "pull_request" ? each.url : [])));
+  const found = pullRequestsIn(text).filter((url) => !known.has(url));
+  const added = found.map((url) => ({
+    kind: "pull_request" as const,
+    url,
+    branch: findings?.isOwn(url) ? findings.branch : "",
+    at: now,
+  }));
+  return {
+    ...over,
+    said: [...over.said, { role: "assistant", at: now, turn: over.turn, text }],
+    run: {
+      ...over.run,
+      artifacts: [...over.run.artifacts, ...added.slice(0, Math.max(0, mostPullRequests - known.size))],
+    },
+  };
+}
+
+const mostPullRequests = 50;
+
+/** The files are those that there are now; one that was known keeps its id. */
+function withFiles(document: RunDocument, now: number, findings?: Findings): RunDocument {
+  if (findings?.files == null) return document;
+  const { artifacts } = document.run;
+  const files = findings.files.map((file): RunArtifact => {
+    const known = artifacts.find((each) => each.kind === "file" && each.path === file.path);
+    const { uid, at } = known?.kind === "file" ? known : { uid: findings.newUid(), at: now };
+    return { kind: "file", ...file, uid, at };
+  });
+  const others = artifacts.filter(({ kind }) => kind !== "file");
+  return { ...document, run: { ...document.run, artifacts: [...others, ...files] } };
+}
+
+/** Addresses of pull requests, each once: https://<host>/<owner>/<repository>/pull/<number>. */
+function pullRequestsIn(text: string): readonly string[] {
+  const found = text.matchAll(/https:\/\/[\w.-]+(?::\d+)?\/[\w.-]+\/[\w.-]+\/pull\/\d+(?![\w-])/g);
+  return [...new Set([...found].map(([url]) => url))];
+}

@@ -1,0 +1,70 @@
+import { readdir, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { BrokenDocument, durableFile, isMissing, syncFolder } from "#disk/durable-file.ts";
+import type { ServiceLog } from "#service/log.ts";
+import { parseRunDocument, type RunDocument } from "#service/run/run-document.ts";
+
+/** Added together they are few transactions. */
+const atOnce = 200;
+
+/**
+ * Earlier versions kept each run in a file of its own. Adds those of `folder` and then renames it, to
+ * `<folder>.imported`; until that is done all are added again at the next start, which changes nothing. What
+ * can't be read is named `*.broken` in there, and logged. Rejects if the disk fails, lest a run be missed.
+ */
+export async function importRuns(
+  folder: string,
+  add: (document: RunDocument) => Promise<void>,
+  log: ServiceLog,
+): Promise<void> {
+  const names = await namesIn(folder);
+  if (names === null) return;
+  const places = new Set<number>();
+  let added = 0;
+
+  async function importOne(name: string): Promise<void> {
+    const path = join(folder, name);
+    try {
+      const document = await durableFile(path, parse(basename(name, ".json"))).read();
+      if (document === null) return;
+      if (places.has(document.run.order)) throw new BrokenDocument(`${name} has the place of another run`);
+      places.add(document.run.order);
+      await add(document);
+      added += 1;
+    } catch (error) {
+      if (!(error instanceof BrokenDocument)) throw error;
+      log.error("a run's document can't be read and is set aside", { file: `${name}.broken`, error });
+      await rename(path, `${path}.broken`);
+    }
+  }
+
+  const documents = names.filter((name) => name.endsWith(".json")).sort();
+  for (let from = 0; from < documents.length; from += atOnce) {
+    const done = await Promise.allSettled(documents.slice(from, from + atOnce).map(importOne));
+    for (const each of done) if (each.status === "rejected") throw each.reason;
+  }
+  const beside = new Set(await readdir(dirname(folder)));
+  let aside = `${folder}.imported`;
+  for (let n = 2; beside.has(basename(aside)); n++) aside = `${folder}.imported-${n}`;
+  await rename(folder, aside);
+  await syncFolder(dirname(folder));
+  log.info("the runs of an earlier version were imported", { runs: added, aside });
+}
+
+/** null: there is no such folder. */
+async function namesIn(folder: string): Promise<readonly string[] | null> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+const parse =
+  (id: string) =>
+  (value: unknown): RunDocument => {
+    const document = parseRunDocument(value);
+    if (document.run.id !== id) throw new Error("it is the document of another run");
+    return document;
+  };

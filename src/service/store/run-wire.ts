@@ -1,0 +1,113 @@
+/** A run's document in the words of the wire. */
+import {
+  type Artifact,
+  type Conversation,
+  endedStates,
+  type Message,
+  type RunItem,
+} from "#agent-runs/schema.ts";
+import {
+  creatorUid,
+  type Run,
+  type RunArtifact,
+  type RunDocument,
+  sourceOfAll,
+  type Utterance,
+} from "#service/run/run-document.ts";
+import { isTurnUnderWay } from "#service/run/run-life.ts";
+
+const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+
+export const isEnded = (state: Run["state"]): boolean => endedStates.some((ended) => ended === state);
+
+/** `RunItem`; `sessionLink` leads to the run's page. */
+export function runItemOf(run: Run, sessionLink: string): RunItem {
+  return {
+    run_id: run.id,
+    task_id: run.id,
+    title: run.title,
+    prompt: run.prompt,
+    state: run.state,
+    created_at: rfc3339(run.createdAt),
+    updated_at: rfc3339(run.updatedAt),
+    ...(run.startedAt === null ? {} : { started_at: rfc3339(run.startedAt) }),
+    session_id: run.id,
+    session_link: sessionLink,
+    conversation_id: run.conversationId,
+    agent_config: run.config,
+    creator: { type: "service_account", uid: creatorUid, display_name: "API key" },
+    source: sourceOfAll,
+    metadata: run.metadata,
+    ...(run.statusMessage === null ? {} : { status_message: run.statusMessage }),
+    artifacts: run.artifacts.map(artifactOf),
+    ...(isEnded(run.state) && run.startedAt !== null ? { run_time: duration(run.workedMs) } : {}),
+    execution_location: "LOCAL",
+    is_run_type_cancellable: true,
+    ...(run.parentRunId === null ? {} : { parent_run_id: run.parentRunId }),
+  };
+}
+
+function artifactOf(artifact: RunArtifact): Artifact {
+  const created_at = rfc3339(artifact.at);
+  switch (artifact.kind) {
+    case "pull_request": {
+      const { url, branch } = artifact;
+      return { artifact_type: "PULL_REQUEST", created_at, data: { url, branch } };
+    }
+    case "file":
+      return {
+        artifact_type: "FILE",
+        created_at,
+        data: {
+          artifact_uid: artifact.uid,
+          filename: artifact.name,
+          filepath: artifact.path,
+          mime_type: artifact.mime,
+          size_bytes: artifact.bytes,
+        },
+      };
+    default:
+      return artifact satisfies never;
+  }
+}
+
+/** ISO 8601, to the millisecond. */
+function duration(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000);
+  const minutes = Math.floor((ms % 3_600_000) / 60_000);
+  const seconds = (ms % 60_000) / 1000;
+  return `PT${hours > 0 ? `${hours}H` : ""}${minutes > 0 ? `${minutes}M` : ""}${seconds}S`;
+}
+
+/**
+ * The transcript, one step a turn. `live` is what the agent wrote in the turn under way. Words that wait for
+ * the agent stand last, so that whoever asks whether a follow-up arrived finds it.
+ */
+export function conversationOf(document: RunDocument, live: string | null): Conversation {
+  const steps = new Map<number, Message[]>();
+  const add = (turn: number, message: Message): void => {
+    steps.set(turn, [...(steps.get(turn) ?? []), message]);
+  };
+  for (const words of document.said) add(words.turn, messageOf(words));
+  if (live !== null && isTurnUnderWay(document))
+    add(document.turn, { role: "assistant", content: textBlocks(live) });
+  for (const words of document.waiting) {
+    add(document.turn + 1, messageOf({ role: "user", turn: document.turn + 1, ...words }));
+  }
+  return {
+    conversation_id: document.run.conversationId,
+    steps: [...steps].map(([turn, messages]) => ({ id: `turn-${turn}`, messages, steps: [] })),
+  };
+}
+
+/** Nobody has said a word, and none waits: a run of a skill without a prompt, before its first turn. */
+export const isSilent = ({ said, waiting }: RunDocument, live: string | null): boolean =>
+  said.length === 0 && live === null && waiting.every(({ text }) => text === "");
+
+const textBlocks = (text: string): Message["content"] => (text === "" ? [] : [{ type: "text", text }]);
+
+const messageOf = (words: Utterance): Message => ({
+  role: words.role,
+  timestamp: rfc3339(words.at),
+  content: textBlocks(words.text),
+});

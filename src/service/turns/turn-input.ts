@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import type { SkillText } from "#service/files/skill-text.ts";
+import type { KeptAttachment, RunDocument, Utterance } from "#service/run/run-document.ts";
+
+/** Most characters of earlier turns that are given again; what is older is left out. */
+const mostHistory = 200_000;
+
+export interface InputParts {
+  /** Stands before everything else. */
+  readonly basePrompt: string;
+  /** Of the run's skill; null: the agent is told its name. */
+  readonly skill: SkillText | null;
+  /** Where the files that came with the request are; null: they are no longer kept. */
+  readonly attachmentsFolder: string | null;
+}
+
+/** What the agent reads in the turn that just began, and the new words alone. */
+export function turnInput(
+  document: RunDocument,
+  { basePrompt, skill, attachmentsFolder }: InputParts,
+): { readonly input: string; readonly words: string[] } {
+  const { run, said, turn } = document;
+  const now = said.filter((entry) => entry.turn === turn);
+  const words = now.filter(({ role }) => role === "user").map(({ text }) => text);
+  const notes = now.filter(({ role }) => role === "system").map(({ text }) => `Note: ${text}`);
+  const earlier = said.filter((entry) => entry.turn < turn);
+  const parts = [
+    basePrompt,
+    run.skill === null ? "" : skillPart(run.skill, skill),
+    ...(earlier.length === 0
+      ? []
+      : ["The conversation so far:", history(earlier), "It goes on with this message:"]),
+    ...words,
+    ...notes,
+    run.attachments.length === 0 ? "" : filesPart(run.attachments, attachmentsFolder),
+  ];
+  const input = parts.filter((part) => part.trim() !== "").join("\n\n");
+  return { input: `${input}\n`, words };
+}
+
+function filesPart(attachments: readonly KeptAttachment[], folder: string | null): string {
+  const files = attachments.map(
+    ({ name, mime }) => `- ${folder === null ? name : join(folder, name)} (${mime})`,
+  );
+  const heading =
+    folder === null
+      ? "Files that came with the request, and are no longer kept:"
+      : "Files that came with the request:";
+  return [heading, ...files].join("\n");
+}
+
+function skillPart(name: string, skill: SkillText | null): string {
+  if (skill === null) return `Use the skill ${name}.`;
+  const folder = skill.folder === null ? "" : ` Its files are in ${skill.folder}.`;
+  return `Use the skill ${name}, which is this text.${folder}\n\n<skill>\n${skill.text.trim()}\n</skill>`;
+}
+
+function history(earlier: readonly Utterance[]): string {
+  const blocks: string[] = [];
+  let room = mostHistory;
+  for (const { role, text } of [...earlier].reverse()) {
+    const isWhole = text.length <= room;
+    // Of a very long one the end is kept: it is where an answer says what came of it.
+    const kept = isWhole ? text : `(Its beginning is left out.)\n${text.slice(-room).toWellFormed()}`;
+    blocks.unshift(`<${role}>\n${kept}\n</${role}>`);
+    room -= text.length;
+    if (room <= 0) {
+      if (blocks.length < earlier.length) blocks.unshift("(What came before is left out.)");
+      break;
+    }
+  }
+  return blocks.join("\n\n");
+}

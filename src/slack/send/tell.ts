@@ -1,0 +1,74 @@
+import type { WebClient } from "@slack/web-api";
+import type { TellEffect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import { faultOf, faultOfStatus } from "#slack/faults.ts";
+import { readPlace } from "#slack/place.ts";
+import { toMessage } from "./blocks.ts";
+import { inSomeForm } from "./plain-fallback.ts";
+
+/**
+ * Tells one person privately: by the way that came with a command or a button, which works where the bot is
+ * no member, and in the channel once that way has expired (30 minutes, 5 answers).
+ * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
+ * What is private can't be looked up, so an uncertain try is made again.
+ */
+export async function tell(
+  client: WebClient,
+  timeoutMs: number | undefined,
+  effect: TellEffect,
+): Promise<Outcome> {
+  if (effect.answerVia !== undefined) {
+    const answered = await respond(effect.answerVia, effect, timeoutMs);
+    if (answered !== "expired") return answered;
+  }
+  const where = readPlace(effect.at);
+  if (where === null || effect.person.platform !== "slack") return unreachable;
+  const { channel, threadTs } = where;
+  await inSomeForm(effect.view, (message) =>
+    client.chat.postEphemeral({
+      channel,
+      user: effect.person.id,
+      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+      ...message,
+    }),
+  );
+  return told;
+}
+
+const told: Outcome = { ok: true, kind: "tell" };
+const unreachable: Outcome = {
+  ok: false,
+  fault: { certainty: "refused", retryable: false, reason: "There is no such person or place in Slack." },
+};
+const defaultTimeoutMs = 15_000;
+
+async function respond(
+  url: string,
+  effect: TellEffect,
+  timeoutMs = defaultTimeoutMs,
+): Promise<Outcome | "expired"> {
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        response_type: "ephemeral",
+        replace_original: false,
+        ...toMessage(effect.view),
+      }),
+      redirect: "error",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    await response.body?.cancel();
+  } catch (error) {
+    return { ok: false, fault: faultOf(error) };
+  }
+  if (response.ok) return told;
+  if (response.status === 429 || response.status >= 500) {
+    const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
+    const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
+    return { ok: false, fault: faultOfStatus(response.status, seconds) };
+  }
+  return "expired";
+}

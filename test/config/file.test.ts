@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import { readConfig } from "#config/read-config.ts";
+
+const read = (yaml: string) => readConfig({}, (path) => (path === "agent-runs-bot.yaml" ? yaml : null));
+
+function rules(yaml: string) {
+  const reading = read(yaml);
+  if (!reading.ok) throw new Error(reading.problems.join("\n"));
+  return reading.config.rules;
+}
+
+function problems(yaml: string): readonly string[] {
+  const reading = read(yaml);
+  if (reading.ok) throw new Error("no problem was found");
+  return reading.problems;
+}
+
+test("every key of the file becomes a rule", () => {
+  const yaml = `
+defaults: { model: fast, environment: env-1, base_prompt: Be brief., mcp: [tracker] }
+channels:
+  C0123ABC: { skill: "octo/skills:review" }
+  T1:C0456DEF: { model: slow }
+repositories:
+  Octo/App: { factory: fixers }
+labels:
+  agent:
+  agent-slow: { model: slow }
+mcp_servers:
+  tracker: { url: "https://mcp.example.com" }
+permissions:
+  slack: { people: [U0123ABC], channels: [C0123ABC] }
+  github: { people: [octocat], repositories: [Octo/App] }
+replies: mention
+limits: { retry_for_hours: 1 }
+`;
+  expect(rules(yaml)).toEqual({
+    runName: "agent-runs-bot",
+    defaults: { model: "fast", environment: "env-1", basePrompt: "Be brief.", mcp: ["tracker"] },
+    scopes: {
+      "slack:C0123ABC": { skill: "octo/skills:review" },
+      "slack:T1:C0456DEF": { model: "slow" },
+      "github:octo/app": { factory: "fixers" },
+    },
+    labels: { agent: {}, "agent-slow": { model: "slow" } },
+    mcpServers: { tracker: { url: "https://mcp.example.com" } },
+    replies: "mention",
+    allow: {
+      slack: { people: ["U0123ABC"], scopes: ["slack:C0123ABC"] },
+      github: { people: ["octocat"], scopes: ["github:octo/app"] },
+    },
+    retryForMs: 3_600_000,
+  });
+});
+
+test.each(["agent:done", "Agent:Queued"])("%s, with which the bot tells a state, starts no runs", (label) => {
+  expect(problems(`labels: { "${label}": }`)).toEqual([
+    `agent-runs-bot.yaml: labels.${label} is not a name to use there; the bot tells a run's state with agent:queued, agent:running, agent:blocked, agent:done, agent:failed: choose another label.`,
+  ]);
+});
+
+test("an alias without its anchor, or a file that its aliases would blow up, is told and not thrown", () => {
+  const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+  for (const [one, next] of ["ab", "bc", "cd", "de"])
+    bomb.push(`${next}: &${next} [${`*${one},`.repeat(9)}]`);
+  for (const yaml of ["defaults: *mine", bomb.join("\n")]) {
+    expect(problems(yaml)).toEqual([
+      "agent-runs-bot.yaml has an alias (*name) without its anchor, or too many of them.",
+    ]);
+  }
+});
+
+test.each(["slack: { people: U0123ABC }", "slack: { channels: }", "github: { people: octocat }"])(
+  "permissions for %s are refused, since no list was given",
+  (given) => {
+    expect(problems(`permissions: { ${given} }`)).toEqual([
+      expect.stringMatching(/^agent-runs-bot\.yaml: permissions\.\w+\.\w+ must be a list\.$/),
+    ]);
+  },
+);
+
+test.each(["", "# only a comment\n", "defaults:\nchannels:\nlabels:\npermissions:\n  slack:\nlimits:\n"])(
+  "a file without values, %j, is the same as none",
+  (yaml) => {
+    expect(rules(yaml)).toEqual(rules(""));
+    expect(rules(yaml).labels).toEqual({ agent: {} });
+  },
+);
+
+test("a list that allows nobody is not the same as no list", () => {
+  expect(rules("permissions: { slack: { people: [] } }").allow).toEqual({ slack: { people: [] } });
+});
+
+test.each([
+  [
+    "chanels: {}",
+    "chanels is not known; known here: defaults, channels, repositories, labels, mcp_servers, permissions, replies, limits, service.",
+  ],
+  [
+    "defaults: { modle: x }",
+    "defaults.modle is not known; known here: model, environment, skill, factory, base_prompt, mcp.",
+  ],
+  [
+    "channels: { C0123ABC: { modle: x } }",
+    "channels.C0123ABC.modle is not known; known here: model, environment, skill, factory, base_prompt, mcp.",
+  ],
+  [
+    "permissions: { slack: { users: [] } }",
+    "permissions.slack.users is not known; known here: people, channels.",
+  ],
+  [
+    "channels: { '#general': {} }",
+    "channels.#general is not a name to use there; write the channel's id, such as C0123ABCD, found at the end of the channel's details.",
+  ],
+  [
+    "repositories: { app: {} }",
+    "repositories.app is not a name to use there; write the repository as owner/name.",
+  ],
+  [
+    "permissions: { slack: { people: [ann] } }",
+    "permissions.slack.people.0 write the member id, such as U0123ABCD, found in the person's profile.",
+  ],
+  [
+    "permissions: { github: { people: ['@ann'] } }",
+    "permissions.github.people.0 write the GitHub login, without @.",
+  ],
+  ["defaults: { model: 4 }", "defaults.model must be a text."],
+  ["defaults: { mcp: tracker }", "defaults.mcp must be a list."],
+  ["labels: [agent]", "labels must be a mapping."],
+  ["replies: some", "replies must be all or mention."],
+  ["limits: { retry_for_hours: 0 }", "limits.retry_for_hours must be above 0."],
+  ["- a", "the whole must be a mapping."],
+  ["defaults: { mcp: [gone] }", "mcp names gone, which is not under mcp_servers (empty)."],
+])("%s is told", (yaml, sentence) => {
+  expect(problems(yaml)).toEqual([`agent-runs-bot.yaml: ${sentence}`]);
+});
+
+test("text that is no YAML is told by its line, without repeating it", () => {
+  const told = problems("defaults:\n  model: 'secret-1\nlabels: [\n");
+  expect(told[0]).toMatch(/^agent-runs-bot\.yaml, line \d, is not valid YAML \(\w[\w ]+\)\.$/);
+  expect(told.join()).not.toContain("secret-1");
+});
+
+test("a file that was chosen must exist and be readable", () => {
+  expect(readConfig({ CONFIG_FILE: "mine.yaml" }, () => null)).toMatchObject({
+    problems: ["CONFIG_FILE names mine.yaml, which does not exist: correct the path, or unset it."],
+  });
+  const denied = readConfig({ CONFIG_FILE: "mine.yaml" }, () => {
+    throw new Error("EACCES");
+  });
+  expect(denied).toMatchObject({
+    problems: ["CONFIG_FILE can't be read: check that mine.yaml is a file and who may read it."],
+  });
+});
+
+test("a chosen file is used instead of the default one", () => {
+  const reading = readConfig(
+    { CONFIG_FILE: "mine.yaml" },
+    (path) => `replies: ${path === "mine.yaml" ? "mention" : "all"}`,
+  );
+  expect(reading).toMatchObject({ config: { rules: { replies: "mention" } } });
+});

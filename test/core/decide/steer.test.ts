@@ -1,0 +1,454 @@
+import { expect, test } from "vitest";
+import { referenceLine } from "#core/run.ts";
+import {
+  alice,
+  channel,
+  comment,
+  labelled,
+  mention,
+  press,
+  reply,
+  runAt,
+  slash,
+  story,
+} from "#test/support/core/story.ts";
+
+const started = (change = {}) => {
+  const it = story(change);
+  it.give(mention("fix it"));
+  it.performAll();
+  return it;
+};
+
+test("a reply becomes a follow-up, and is marked when the API has taken it", () => {
+  const it = started();
+  const event = reply("use the new parser");
+  it.give(event);
+  const followUp = it.one("follow-up");
+  expect(followUp.message).toContain("use the new parser");
+  expect(followUp.message.split("\n")).toContain(referenceLine(followUp.id));
+  expect(it.effects("react")).toEqual([]);
+  it.done("follow-up", {});
+  expect(it.one("react")).toMatchObject({ message: event.message, reaction: "taken" });
+});
+
+test("replies before the run exists wait behind it, in order", () => {
+  const it = story();
+  it.give(mention("fix it", { first: false }));
+  it.give(reply("first"));
+  it.give(reply("second"));
+  const toApi = it.thread().effects.filter((effect) => effect.to === "agent-runs");
+  expect(toApi.map((effect) => effect.kind)).toEqual(["create", "follow-up", "follow-up"]);
+});
+
+test("a reply during the run starts no second run", () => {
+  const it = started();
+  it.give(reply("also this"));
+  it.give(mention("and that", { first: false }));
+  it.performAll();
+  expect(it.thread().runs).toHaveLength(1);
+});
+
+test("whatever goes wrong with a follow-up, no new run is started", () => {
+  const it = started();
+  it.give(reply("also this"));
+  it.fails("follow-up", { retryable: true, certainty: "unknown" });
+  expect(it.one("follow-up")).toMatchObject({ uncertain: true });
+  it.fails("follow-up", { retryable: false, reason: "The run is gone." });
+  expect(it.effects("create")).toEqual([]);
+  expect(it.one("react").reaction).toBe("refused");
+  expect(it.said("tell")[0]).toContain("The run is gone.");
+});
+
+test("an aside is left alone, mentioned or not", () => {
+  const it = started();
+  expect(it.give(reply("!aside lunch?"))).toBe("ignore");
+  expect(it.give(reply("\u200b!aside lunch?"))).toBe("ignore");
+  expect(it.give(reply("  !ASIDE lunch?", { mention: true }))).toBe("ignore");
+});
+
+test("files that come with a message are not passed on, and whoever sent them is told so, once", () => {
+  const it = started();
+  it.give(reply("", { files: true }));
+  expect(it.effects("follow-up")).toEqual([]);
+  expect(it.one("react").reaction).toBe("refused");
+  expect(it.said("tell")).toEqual(["Only words are passed on to the agent; files stay among people."]);
+  it.give(reply("the log is attached", { files: true }));
+  expect(it.one("follow-up").message).toContain("the log is attached");
+  expect(it.said("tell")).toHaveLength(1);
+
+  const quiet = started();
+  quiet.give(mention("mute", { first: false }));
+  quiet.performAll();
+  quiet.give(reply("among us", { files: true }));
+  expect(quiet.thread().effects).toEqual([]);
+
+  const asked = story();
+  asked.give(mention("look at this", { files: true }));
+  expect(asked.effects("create")).toHaveLength(1);
+  expect(asked.said("tell")[0]).toContain("files stay among people");
+});
+
+test("a reply of characters that nobody sees says nothing to the agent", () => {
+  const it = started();
+  it.give(reply("\u200b\u2060"));
+  expect(it.effects("follow-up")).toEqual([]);
+});
+
+test("what is said in places without a run is nobody's business", () => {
+  const it = story();
+  expect(it.give(reply("hello"))).toBe("ignore");
+});
+
+test("a reply under our card that is not written down yet is asked for again", () => {
+  const it = story();
+  expect(it.give(reply("quick one", { underOurs: true }))).toBe("again");
+});
+
+test("muting keeps replies among people, a mention still steers", () => {
+  const it = started();
+  it.give(mention("mute", { first: false }));
+  it.performAll();
+  expect(it.give(reply("between us"))).toBe("ignore");
+  it.give(mention("for you", { first: false }));
+  expect(it.one("follow-up").message).toContain("for you");
+  it.give(mention("unmute", { first: false }));
+  it.performAll();
+  expect(it.give(reply("for you again"))).toBe("keep");
+});
+
+test("where the setting asks for a mention, a reply without one is left alone", () => {
+  const it = started({ replies: "mention" });
+  expect(it.give(reply("hello"))).toBe("ignore");
+});
+
+test("a reply continues a run that ended, and its next end is told as well", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  expect(it.settled()).toBe(true);
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  expect(it.thread().runs[0]?.open).toBe(true);
+  it.run("SUCCEEDED", 12);
+  it.done("answer", { text: "Did that too." });
+  expect(it.said("reply").join()).toContain("Did that too.");
+});
+
+test("an end that is heard after a follow-up was taken may be older than it: the next one is told as well", () => {
+  const it = started();
+  it.run("INPROGRESS", 8);
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  it.run("SUCCEEDED", 9);
+  it.performAll();
+  expect(it.settled()).toBe(false);
+  it.run("INPROGRESS", 10);
+  it.run("BLOCKED", 12);
+  expect(it.effects("answer").map(({ run }) => run.state)).toEqual(["BLOCKED"]);
+});
+
+test("a run of which nothing shows after a follow-up is over once the same end is shown again", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  it.give(reply("one more thing"));
+  it.run("SUCCEEDED", 10);
+  it.done("follow-up", {});
+  // An answer that was under way when the follow-up was taken is no word on what comes of it.
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  expect(it.thread().runs[0]?.open).toBe(true);
+  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited: it.thread().decided });
+  expect(it.effects("answer")).toEqual([]);
+  it.performAll();
+  expect(it.settled()).toBe(true);
+});
+
+test("a look from before a follow-up was taken does not end the wait for what comes of that", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  const waited = it.thread().decided;
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  it.performAll();
+  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited });
+  expect(it.thread().runs[0]?.open).toBe(true);
+  it.run("SUCCEEDED", 20);
+  expect(it.effects("answer")).toHaveLength(1);
+});
+
+test("an end is told once, though sweeps show it again and again", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  const { effects } = it.thread();
+  it.run("SUCCEEDED", 10);
+  it.run("SUCCEEDED", 11);
+  expect(it.thread().effects.filter((effect) => effect.kind === "answer")).toHaveLength(1);
+  expect(effects.filter((effect) => effect.kind === "answer")).toHaveLength(1);
+});
+
+test("a run that is as it was changes nothing at all", () => {
+  const it = started();
+  it.run("INPROGRESS", 5);
+  const before = it.thread();
+  it.run("INPROGRESS", 5);
+  expect(it.thread()).toBe(before);
+});
+
+test("an older word about a run never undoes a newer one", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.run("INPROGRESS", 5);
+  expect(it.thread().runs[0]?.run?.state).toBe("SUCCEEDED");
+});
+
+test.each([
+  ["SUCCEEDED", "succeeded"],
+  ["FAILED", "failed"],
+  ["ERROR", "error of the platform"],
+  ["CANCELLED", "cancelled"],
+  ["BLOCKED", "needs an answer"],
+])("%s is told, with the answer, whoever asked, and the links", (state, word) => {
+  const it = started();
+  const artifacts = [
+    { artifact_type: "PULL_REQUEST", data: { url: "https://github.com/octo/app/pull/9", branch: "b" } },
+  ];
+  it.run(state, 65, {
+    artifacts,
+    session_link: "https://runs.example.com/1",
+    status_message: { message: "tests fail" },
+  });
+  it.performAll();
+  const it2 = started();
+  it2.run(state, 65, {
+    artifacts,
+    session_link: "https://runs.example.com/1",
+    status_message: { message: "tests fail" },
+  });
+  it2.done("answer", { text: "I tried." });
+  const [said = ""] = it2.said("reply");
+  expect(said).toContain(word);
+  expect(said).toContain("@alice");
+  expect(said).toContain("I tried.");
+  expect(said).toContain("Pull request octo/app#9 (https://github.com/octo/app/pull/9)");
+  expect(said).toContain("https://runs.example.com/1");
+  if (state !== "SUCCEEDED") expect(said).toContain("tests fail");
+  if (state !== "BLOCKED") expect(said).toContain("1 min 3 s");
+  it2.performAll();
+  expect(it2.settled()).toBe(state !== "BLOCKED");
+});
+
+test("an end whose answer can't be read is told without it", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  for (let tries = 0; tries < 4; tries += 1) it.fails("answer", { retryable: true });
+  expect(it.said("reply")).toEqual([]);
+  it.wait(120);
+  it.fails("answer", { retryable: true });
+  expect(it.said("reply")[0]).toContain("could not be read");
+});
+
+test("an answer is not given up for a rate limit, however often and long it is met", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  for (let tries = 0; tries < 20; tries += 1) {
+    it.wait(60);
+    it.fails("answer", { retryable: true, limited: true });
+  }
+  expect(it.said("reply")).toEqual([]);
+  it.done("answer", { text: "All green now." });
+  expect(it.said("reply")[0]).toContain("All green now.");
+});
+
+test("a follow-up and a cancellation that wait say so on the card until they are through", () => {
+  const it = started();
+  it.run("INPROGRESS", 10);
+  it.performAll();
+  it.give(reply("and the docs"));
+  it.fails("follow-up", { retryable: true });
+  expect(it.effects("card")).toEqual([]);
+  it.fails("follow-up", { retryable: true });
+  expect(it.said("card")[0]).toContain("Waiting: a message has not reached the agent yet. no");
+  it.done("follow-up", {});
+  expect(it.said("card")[0]).not.toContain("Waiting");
+  it.performAll();
+  it.give(press("cancel", it.thread().runs[0]?.dispatch ?? ""));
+  it.wait(60);
+  it.fails("cancel", { retryable: true });
+  expect(it.said("card")[0]).toContain("Waiting: the run could not be cancelled yet. no");
+  it.done("cancel", {});
+  expect(it.said("card")[0]).not.toContain("Waiting");
+});
+
+test("a follow-up that is given up no longer waits", () => {
+  const it = started();
+  it.run("INPROGRESS", 10);
+  it.performAll();
+  it.give(reply("and the docs"));
+  for (let tries = 0; tries < 2; tries += 1) it.fails("follow-up", { retryable: true });
+  it.fails("follow-up", { retryable: false });
+  expect(it.said("card")[0]).not.toContain("Waiting");
+  expect(it.said("tell")[0]).toContain("did not reach the agent");
+});
+
+test("a state that nobody knows is shown as it is, and followed further", () => {
+  const it = started();
+  it.run("HIBERNATING", 10);
+  expect(it.said("card")[0]).toContain("State: HIBERNATING");
+  expect(it.thread().runs[0]?.open).toBe(true);
+});
+
+test("of several edits that wait only the last is sent, also when one is on its way", () => {
+  const it = started();
+  it.run("PENDING", 5);
+  const first = it.one("card");
+  it.run("INPROGRESS", 6);
+  expect(it.effects("card")).toHaveLength(1);
+  it.outcome(first.id, {
+    ok: true,
+    kind: "card",
+    revision: first.revision,
+    message: "card-1",
+    place: first.at,
+  });
+  expect(it.said("card")[0]).toContain("In progress");
+  it.performAll();
+  expect(it.effects("card")).toEqual([]);
+});
+
+test("state labels follow on GitHub", () => {
+  const it = story();
+  it.give(labelled());
+  it.performAll();
+  const seen: string[] = [];
+  for (const [index, state] of ["QUEUED", "INPROGRESS", "BLOCKED", "INPROGRESS", "SUCCEEDED"].entries()) {
+    it.run(state, 10 + index);
+    seen.push(...it.effects("label").map((effect) => effect.label));
+    it.performAll();
+  }
+  expect(seen).toEqual(["agent:running", "agent:blocked", "agent:running", "agent:done"]);
+});
+
+test("comments of people without write access stay among people, and they are told once", () => {
+  const it = story();
+  it.give(labelled());
+  it.performAll();
+  const mallory = {
+    platform: "github",
+    id: "mallory",
+    name: "mallory",
+    bot: false,
+    permission: "unknown",
+  } as const;
+  for (const text of ["drop the tables", "please?"]) {
+    it.give(comment(text, { by: mallory }));
+    it.done("permission", { permission: "read" });
+  }
+  expect(it.effects("follow-up")).toEqual([]);
+  expect(it.said("tell")).toHaveLength(1);
+  expect(it.said("tell")[0]).toContain("not passed on");
+});
+
+test("cancel cancels once, says so, and what can't be cancelled is told with its reason", () => {
+  const it = started();
+  const { dispatch } = it.thread().runs[0] ?? { dispatch: "" };
+  it.give(press("cancel", dispatch));
+  it.give(press("cancel", dispatch));
+  expect(it.effects("cancel")).toHaveLength(1);
+  expect(it.said("tell").join()).toContain("already being cancelled");
+  it.fails("cancel", { reason: "This kind of run can't be cancelled." });
+  expect(it.said("tell").join()).toContain("This kind of run can't be cancelled.");
+  expect(it.thread().runs[0]?.cancelling).toBe(false);
+});
+
+test("an ended run is not cancelled, and the person is told", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  it.give(mention("cancel", { first: false }));
+  expect(it.effects("cancel")).toEqual([]);
+  expect(it.said("tell")[0]).toContain("already ended");
+});
+
+test("a command that names a run is handed to the thread that has it", () => {
+  const it = story();
+  it.give(slash("cancel run-1"));
+  const { event, ref } = it.one("hand-over");
+  expect(ref).toBe("run:run-1");
+  const home = started();
+  home.give(event);
+  expect(home.one("cancel").asked.id).toBe(event.id);
+  it.done("hand-over", { taken: true });
+  expect(it.settled()).toBe(true);
+});
+
+test("a run's id gives no rights in another channel", () => {
+  const home = started();
+  home.give(slash("cancel run-1", { scope: "slack:T1:C2" }));
+  expect(home.effects("cancel")).toEqual([]);
+  expect(home.said("tell")[0]).toContain("belongs to another channel");
+});
+
+test("a handed-over command whose run isn't there goes no further", () => {
+  const home = started();
+  home.give(slash("cancel run-7"));
+  expect(home.effects("hand-over")).toEqual([]);
+  expect(home.said("tell")[0]).toContain("I follow no run run-7 here");
+});
+
+test("cancel without a run and a place means the only unfinished run of the channel", () => {
+  const here = { "agent-runs-bot.scope": channel };
+  const it = story();
+  it.give(slash("cancel"));
+  it.done("list", {
+    runs: [
+      runAt("SUCCEEDED", 9, { run_id: "run-3", metadata: here }),
+      runAt("INPROGRESS", 8, { run_id: "run-2", metadata: here }),
+      runAt("INPROGRESS", 7, { run_id: "run-1", metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }),
+    ],
+  });
+  expect(it.one("hand-over")).toMatchObject({ ref: "run:run-2", event: { text: "cancel run-2" } });
+  const two = story();
+  two.give(slash("cancel"));
+  two.done("list", {
+    runs: [1, 2].map((n) => runAt("INPROGRESS", n, { run_id: `run-${n}`, metadata: here })),
+  });
+  expect(two.effects("hand-over")).toEqual([]);
+  expect(two.said("tell")[0]).toContain("Which one?");
+});
+
+test("list shows the runs of this channel alone", () => {
+  const it = story();
+  it.give(slash("list"));
+  it.done("list", {
+    runs: [
+      runAt("SUCCEEDED", 9, { run_id: "ours", metadata: { "agent-runs-bot.scope": channel } }),
+      runAt("SUCCEEDED", 9, { run_id: "theirs", metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }),
+    ],
+  });
+  expect(it.said("tell")[0]).toContain("ours");
+  expect(it.said("tell")[0]).not.toContain("theirs");
+});
+
+test("status in a thread answers at once, privately, from what is known", () => {
+  const it = started();
+  it.run("INPROGRESS", 5);
+  it.performAll();
+  it.give(mention("status", { first: false }));
+  expect(it.one("tell").person).toEqual(alice);
+  expect(it.said("tell")[0]).toContain("In progress");
+});
+
+test("help and wrong words are answered privately, and leave nothing behind", () => {
+  const it = story();
+  it.give(slash("help"));
+  expect(it.said("tell")[0]).toContain("run <prompt>");
+  it.performAll();
+  expect(it.settled()).toBe(true);
+  const wrong = story();
+  wrong.give(slash("fix the test"));
+  expect(wrong.said("tell")[0]).toContain("run fix the test");
+  expect(wrong.thread().runs).toEqual([]);
+});

@@ -1,0 +1,233 @@
+import { expect, test } from "vitest";
+import type { ApiEffect, Effect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import { dispatchKey, scopeKey } from "#core/run.ts";
+import type { ApiFault } from "#ports.ts";
+import { command, create, followUp, type SetUp, setUp, since } from "#test/support/engine/set-up.ts";
+import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { Refusal } from "#test/support/engine/stand-in-api.ts";
+
+/** Performs the effects in a thread that has the run `run-1`, and answers with their first outcomes. */
+async function perform(made: SetUp, ...effects: Effect[]): Promise<Outcome[]> {
+  const { store, engine, ask, clock, small } = made;
+  const record = newRecord("d0", { runId: "run-1", open: false });
+  store.put(newThread("chat:a", { runs: [record, newRecord("d9", { open: false })] }));
+  await engine.start();
+  await ask("chat:a", ...effects);
+  await clock.advance(0);
+  return small.outcomes.map(({ outcome }) => outcome);
+}
+
+const asked = command("chat:a");
+const common = { to: "agent-runs" as const, since, tries: 0 };
+const cancel: ApiEffect = { ...common, kind: "cancel", id: "x1", dispatch: "d0", asked };
+const fetch: ApiEffect = { ...common, kind: "fetch", id: "x2", runId: "run-1", asked };
+const list: ApiEffect = { ...common, kind: "list", id: "x4", asked };
+const answer: ApiEffect = {
+  ...common,
+  kind: "answer",
+  id: "x3",
+  dispatch: "d0",
+  run: { run_id: "run-1", title: "t", state: "SUCCEEDED", created_at: since, updated_at: since },
+};
+
+function failing(made: SetUp, fault: Partial<ApiFault> | Error): SetUp {
+  made.api.before = () => {
+    throw fault instanceof Error ? fault : new Refusal(fault);
+  };
+  return made;
+}
+
+test("a dispatch sends its request as it is and makes a run", async () => {
+  const made = setUp();
+  const effect = create("d1");
+  expect(await perform(made, effect)).toEqual([
+    { ok: true, kind: "create", runId: "run-1", state: "QUEUED" },
+  ]);
+  expect(made.api.runs.get("run-1")).toMatchObject({
+    prompt: effect.request.prompt,
+    metadata: { [dispatchKey]: "d1" },
+  });
+  expect(made.api.calls[0]).toBe("create");
+});
+
+test("a dispatch to a factory sends the prompt to the factory of that name", async () => {
+  const made = setUp();
+  made.api.factoryUids.set("fixers", "f-1");
+  const outcomes = await perform(made, create("d1", { factory: "fixers" }));
+  expect(outcomes).toMatchObject([{ ok: true, runId: "run-1" }]);
+  expect(made.api.calls[0]).toBe("dispatchToFactory");
+  expect(made.api.count("create")).toBe(0);
+});
+
+test("a dispatch to a factory that does not exist is refused by its name", async () => {
+  const outcomes = await perform(setUp(), create("d1", { factory: "nobody" }));
+  expect(outcomes).toMatchObject([{ ok: false, fault: { certainty: "refused", retryable: false } }]);
+  expect(JSON.stringify(outcomes)).toContain("nobody");
+});
+
+test("a follow-up is sent as it is to the run of its dispatch", async () => {
+  const made = setUp();
+  const effect = followUp("f1", "d0");
+  expect(await perform(made, effect)).toEqual([{ ok: true, kind: "follow-up" }]);
+  expect(made.api.conversations.get("run-1")).toEqual([{ role: "user", text: effect.message }]);
+});
+
+test("what is meant for a dispatch without a run is refused", async () => {
+  const outcomes = await perform(setUp(), followUp("f1", "d9"));
+  expect(outcomes).toMatchObject([{ fault: { certainty: "refused", retryable: false } }]);
+});
+
+test("cancelling is done where the run turns out to have ended, and refused where it still works", async () => {
+  const cancelIn = async (state: string): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.add({ run_id: "run-1", state });
+    made.api.before = (call) => {
+      if (call === "cancel") throw new Refusal({ status: 400, code: "invalid_request", detail: "Not now." });
+    };
+    return perform(made, cancel);
+  };
+  expect(await cancelIn("SUCCEEDED")).toEqual([{ ok: true, kind: "cancel" }]);
+  expect(await cancelIn("INPROGRESS")).toMatchObject([
+    { fault: { certainty: "refused", reason: "Not now." } },
+  ]);
+});
+
+test("cancelling that is refused for another reason is not done", async () => {
+  const made = failing(setUp(), { status: 400, code: "integration_not_configured" });
+  expect(await perform(made, cancel)).toMatchObject([{ fault: { code: "integration_not_configured" } }]);
+});
+
+test("a run that is still being prepared is cancelled as soon as it can be", async () => {
+  const made = setUp();
+  made.api.add({ run_id: "run-1" });
+  made.api.before = () => {
+    if (made.api.count("cancel") === 1) throw new Refusal({ status: 409, code: "conflict", retryable: true });
+  };
+  await perform(made, cancel);
+  await made.clock.advance(1_000);
+  expect(made.api.runs.get("run-1")?.state).toBe("CANCELLED");
+});
+
+test("a run of a kind that can't be cancelled is left alone, and that is told", async () => {
+  const made = failing(setUp(), {
+    status: 422,
+    code: "operation_not_supported",
+    detail: "Not this kind of run.",
+  });
+  expect(await perform(made, cancel)).toMatchObject([
+    { fault: { certainty: "refused", retryable: false, reason: "Not this kind of run." } },
+  ]);
+});
+
+test("a run is fetched, and one that the API does not know is null", async () => {
+  const made = setUp();
+  expect(await perform(made, fetch)).toEqual([{ ok: true, kind: "fetch", run: null }]);
+  const other = setUp();
+  const run = other.api.add({ run_id: "run-1" });
+  expect(await perform(other, fetch)).toEqual([{ ok: true, kind: "fetch", run }]);
+});
+
+test("the answer is the last thing that the assistant wrote", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "assistant", text: "first" },
+    { role: "assistant", text: "last" },
+    { role: "assistant", text: " " },
+    { role: "user", text: "thanks" },
+  ]);
+  expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: "last" }]);
+});
+
+test("an earlier turn's answer is never told as the answer to a later one", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "user", text: "fix it" },
+    { role: "assistant", text: "fixed" },
+    { role: "user", text: "and the docs" },
+    { role: "assistant", text: "" },
+  ]);
+  expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
+});
+
+test("the answer to an end that is read late is the one it had then, not that of a turn begun since", async () => {
+  const spoken = [
+    { role: "user", text: "fix it", at: "2026-01-01T00:00:01.000Z" },
+    { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09.500Z" },
+    { role: "user", text: "and the docs", at: "2026-01-01T00:00:10.001Z" },
+    { role: "assistant", text: "", at: "2026-01-01T00:00:10.002Z" },
+  ];
+  const readAt = async (updated_at: string): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", spoken);
+    return perform(made, { ...answer, run: { ...answer.run, updated_at } });
+  };
+  expect(await readAt("2026-01-01T00:00:09.501Z")).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
+  expect(await readAt("2026-01-01T00:00:12.501Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
+  // A service that tells whole seconds means any time within them.
+  expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
+});
+
+test("a turn that was cancelled before it began does not get the answer of the one before", async () => {
+  const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
+  const said = (at: string) => ({ role: "user", text: "and the docs", at });
+  const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20Z" } };
+  const read = async (followUp: ReturnType<typeof said>): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", [said("2026-01-01T00:00:01Z"), fixed, followUp]);
+    return perform(made, end);
+  };
+  expect(await read(said("2026-01-01T00:00:15Z"))).toEqual([{ ok: true, kind: "answer", text: null }]);
+  // Said while the agent still wrote, it waits for the next turn; what the agent wrote is this turn's.
+  expect(await read(said("2026-01-01T00:00:05Z"))).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
+});
+
+test("a run without a conversation has no answer", async () => {
+  expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
+});
+
+test("a scope's runs are listed under whatever name, newest first, past pages of others", async () => {
+  const made = setUp();
+  const metadata = { [scopeKey]: asked.scope };
+  made.api.pageSize = 5;
+  made.api.add({ run_id: "run-1", created_at: "2026-01-01T00:00:01Z", metadata });
+  made.api.add({
+    run_id: "run-2",
+    created_at: "2026-01-01T00:00:02Z",
+    metadata,
+    agent_config: { name: "x" },
+  });
+  for (let n = 0; n < 9; n += 1) made.api.add({ run_id: `theirs-${n}`, created_at: "2026-01-01T00:00:03Z" });
+  const [outcome] = await perform(made, list);
+  if (outcome?.ok !== true || outcome.kind !== "list") throw new Error("nothing was listed");
+  expect(outcome.runs.map(({ run_id }) => run_id)).toEqual(["run-2", "run-1"]);
+  expect(made.api.count("list")).toBe(3);
+});
+
+test("a failed call is told with the API's words, its code and the link that puts it right", async () => {
+  const made = failing(setUp(), {
+    status: 401,
+    code: "external_authentication_required",
+    detail: "Connect your account.",
+    authUrl: "https://example.com/connect",
+  });
+  expect(await perform(made, create("d1"))).toEqual([
+    {
+      ok: false,
+      fault: {
+        certainty: "refused",
+        retryable: false,
+        reason: "Connect your account.",
+        code: "external_authentication_required",
+        link: "https://example.com/connect",
+      },
+    },
+  ]);
+});
+
+test("an error that says nothing of itself has an unknown outcome and is tried again", async () => {
+  const made = failing(setUp(), new TypeError("x is not a function"));
+  const [outcome] = await perform(made, create("d1"));
+  expect(outcome).toMatchObject({ fault: { certainty: "unknown", retryable: true } });
+  expect(JSON.stringify(outcome)).not.toContain("not a function");
+});

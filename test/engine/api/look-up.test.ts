@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+import { dispatchKey, referenceLine } from "#core/run.ts";
+import { create, followUp, type SetUp, setUp } from "#test/support/engine/set-up.ts";
+import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { Refusal } from "#test/support/engine/stand-in-api.ts";
+
+const timedOut = {
+  certainty: "unknown",
+  retryable: true,
+  detail: "The API did not answer in time.",
+} as const;
+
+/** The API takes the first call of this kind, but the caller never learns of it. */
+function losesTheAnswer(made: SetUp, call: "create" | "followUp" | "dispatchToFactory"): void {
+  made.api.afterwards = (made_) => {
+    if (made_ === call && made.api.count(call) === 1) throw new Refusal(timedOut);
+  };
+}
+
+async function dispatch(made: SetUp, more: Parameters<typeof create>[1] = {}): Promise<void> {
+  await made.engine.start();
+  await made.ask("chat:a", create("d1", more));
+  await made.clock.advance(10_000);
+}
+
+test("a run that was made unseen is found by its metadata and not made again", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "create");
+  await dispatch(made);
+  expect(made.api.count("create")).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
+  expect(made.api.queries[0]).toMatchObject({ name: "bot", created_after: "2025-12-30T23:00:00.000Z" });
+});
+
+test("a run whose metadata the service dropped is found by the reference line in its prompt", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "create");
+  const before = made.api.before;
+  made.api.before = (call) => {
+    const run = made.api.runs.get("run-1");
+    if (run !== undefined) made.api.runs.set("run-1", { ...run, metadata: null });
+    return before(call);
+  };
+  await dispatch(made);
+  expect(made.api.runs.size).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
+});
+
+test("a run is found among all others where the service ignores the name and the time", async () => {
+  const made = setUp();
+  made.api.ignores.add("name").add("created_after");
+  made.api.pageSize = 50;
+  for (let n = 0; n < 120; n += 1) made.api.add({ run_id: `other-${n}`, agent_config: { name: "other" } });
+  losesTheAnswer(made, "create");
+  await dispatch(made);
+  expect(made.api.count("create")).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-121");
+});
+
+test("looking stops where runs are too old, even if the service would go on", async () => {
+  const made = setUp();
+  made.api.ignores.add("created_after");
+  made.api.pageSize = 10;
+  const old = { created_at: "2020-01-01T00:00:00Z", updated_at: "2020-01-01T00:00:00Z" };
+  for (let n = 0; n < 1_000; n += 1) made.api.add({ run_id: `old-${n}`, ...old });
+  made.api.before = (call) => {
+    if (call === "create" && made.api.count("create") === 1) throw new Refusal(timedOut);
+  };
+  await made.engine.start();
+  await made.ask("chat:a", create("d1"));
+  await made.clock.advance(1_500);
+  expect(made.api.count("create")).toBe(2);
+  expect(made.api.count("list")).toBeLessThan(5);
+});
+
+test("a run that was not made is made when it is not found", async () => {
+  const made = setUp();
+  made.api.before = (call) => {
+    if (call === "create" && made.api.count("create") === 1) throw new Refusal(timedOut);
+  };
+  await dispatch(made);
+  expect(made.api.count("create")).toBe(2);
+  expect(made.api.runs.size).toBe(1);
+});
+
+test("nothing is made while it can't be found out whether it was", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "create");
+  made.api.before = (call) => {
+    if (call === "list") throw new Refusal({ status: 403, code: "not_authorized" });
+  };
+  await dispatch(made);
+  expect(made.api.count("create")).toBe(1);
+  expect(made.small.outcomes.at(-1)?.outcome).toMatchObject({
+    fault: { certainty: "unknown", code: "not_authorized" },
+  });
+});
+
+test("nothing is made while there are too many runs to look through", async () => {
+  const made = setUp();
+  made.api.pageSize = 1;
+  for (let n = 0; n < 60; n += 1) made.api.add({ run_id: `other-${n}`, created_at: "2026-01-01T00:01:00Z" });
+  losesTheAnswer(made, "create");
+  await dispatch(made);
+  expect(made.api.count("create")).toBe(1);
+  expect(made.small.outcomes.at(-1)?.outcome).toMatchObject({
+    fault: { certainty: "unknown", retryable: true },
+  });
+});
+
+test("a run that only quotes the dispatch's reference line is not taken for it", async () => {
+  const made = setUp();
+  made.api.add({
+    run_id: "another",
+    prompt: `earlier:\n${referenceLine("d1")}`,
+    metadata: { [dispatchKey]: "d0" },
+  });
+  made.api.add({ run_id: "longer", prompt: referenceLine("d12") });
+  made.api.before = (call) => {
+    if (call === "create" && made.api.count("create") === 1) throw new Refusal(timedOut);
+  };
+  await dispatch(made);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-3");
+});
+
+test("a factory's run, and a skill's, is found under whatever name it was given", async () => {
+  const made = setUp();
+  made.api.factoryUids.set("fixers", "f-1");
+  losesTheAnswer(made, "dispatchToFactory");
+  await dispatch(made, { factory: "fixers" });
+  expect(made.api.count("dispatchToFactory")).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
+  expect(made.api.queries[0]?.name).toBeUndefined();
+
+  const other = setUp();
+  losesTheAnswer(other, "create");
+  await dispatch(other, { request: { ...create("d1").request, skill: "octo/app:fix" } });
+  expect(other.api.count("create")).toBe(1);
+  expect(other.api.queries[0]?.name).toBeUndefined();
+});
+
+async function steer(made: SetUp): Promise<void> {
+  const record = newRecord("d0", { runId: "run-1", open: false });
+  made.store.put(newThread("chat:a", { runs: [record] }));
+  await made.engine.start();
+  await made.ask("chat:a", followUp("f1", "d0"));
+  await made.clock.advance(10_000);
+}
+
+test("a follow-up that arrived unseen is found in the conversation and not sent again", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "followUp");
+  await steer(made);
+  expect(made.api.count("followUp")).toBe(1);
+  expect(made.store.get("chat:a").effects).toEqual([]);
+});
+
+test("a follow-up that did not arrive is sent again", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "user", text: referenceLine("f12") },
+    { role: "assistant", text: referenceLine("f1") },
+  ]);
+  made.api.before = (call) => {
+    if (call === "followUp" && made.api.count("followUp") === 1) throw new Refusal(timedOut);
+  };
+  await steer(made);
+  expect(made.api.count("followUp")).toBe(2);
+  expect(made.api.conversations.get("run-1")).toHaveLength(3);
+});
+
+test("a follow-up waits while its run can't be read, since an end that nobody heard of would be lost", async () => {
+  const made = setUp();
+  let readable = false;
+  made.api.before = (call) => {
+    if (call === "fetch" && !readable) throw new Refusal(timedOut);
+  };
+  await steer(made);
+  expect(made.api.count("fetch")).toBeGreaterThan(1);
+  expect(made.api.count("followUp")).toBe(0);
+  readable = true;
+  await made.clock.advance(5 * 60_000);
+  expect(made.api.count("followUp")).toBe(1);
+  expect(made.store.get("chat:a").effects).toEqual([]);
+});
+
+test("an uncertain follow-up to a run that has hardly begun waits for the conversation to show it", async () => {
+  const made = setUp();
+  made.api.add({ run_id: "run-1", state: "QUEUED" });
+  made.api.before = (call) => {
+    if (call === "followUp") throw new Refusal(timedOut);
+  };
+  await steer(made);
+  expect(made.api.count("followUp")).toBe(1);
+  made.api.conversations.set("run-1", [{ role: "user", text: `also this\n\n${referenceLine("f1")}` }]);
+  await made.clock.advance(60_000);
+  expect(made.api.count("followUp")).toBe(1);
+  expect(made.store.get("chat:a").effects).toEqual([]);
+});
+
+test("an uncertain follow-up to an ended run that never had a conversation is sent", async () => {
+  const made = setUp();
+  made.api.add({ run_id: "run-1", state: "FAILED" });
+  made.api.before = (call) => {
+    if (call === "followUp" && made.api.count("followUp") === 1) throw new Refusal(timedOut);
+  };
+  await steer(made);
+  // It may have the message and go on at any moment: that is given some time to show.
+  expect(made.api.count("followUp")).toBe(1);
+  await made.clock.advance(60_000);
+  expect(made.api.count("followUp")).toBe(2);
+});

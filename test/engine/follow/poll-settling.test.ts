@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { createDecide } from "#core/decide/decide.ts";
+import { isSettled } from "#core/thread.ts";
+import { createEngine } from "#engine/engine.ts";
+import { mention, place, reply, rules } from "#test/support/core/story.ts";
+import { createHandClock } from "#test/support/engine/hand-clock.ts";
+import { createMemoryStore } from "#test/support/engine/memory-store.ts";
+import { StandInApi } from "#test/support/engine/stand-in-api.ts";
+import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
+
+/** A dispatch that has ended or blocked, under the real core. */
+async function started(state: string) {
+  const clock = createHandClock();
+  const store = createMemoryStore();
+  const api = new StandInApi(clock);
+  const slack = createStandInPlatform("slack");
+  const engine = createEngine({
+    store,
+    agentRuns: api,
+    transcripts: api,
+    factories: api,
+    platforms: [slack],
+    decide: createDecide(rules),
+    clock,
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+    runName: rules.runName,
+    pollIntervalMs: 2_000,
+  });
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2_000);
+  api.turn("run-1", state);
+  await clock.advance(5_000);
+  const told = () => slack.tries.filter(({ effect }) => effect.kind === "reply").length;
+  return { clock, store, api, slack, engine, told };
+}
+
+test("a run of which nothing shows after a follow-up is let go after a while, and told no second time", async () => {
+  const { clock, store, engine, told } = await started("SUCCEEDED");
+  expect(isSettled(store.get(place))).toBe(true);
+  await engine.accept(reply("one more thing"));
+  await clock.advance(60_000);
+  expect(isSettled(store.get(place))).toBe(false);
+  await clock.advance(10 * 60_000);
+  expect(isSettled(store.get(place))).toBe(true);
+  expect(told()).toBe(1);
+});
+
+test("a run is let go in its time although sweeps show only what others do meanwhile", async () => {
+  const { clock, store, engine, api } = await started("SUCCEEDED");
+  await engine.accept(reply("one more thing"));
+  await engine.accept(mention("another", { place: "slack:T1:C1:200.1" }));
+  for (let seconds = 0; seconds < 160; seconds += 10) {
+    await clock.advance(10_000);
+    api.turn("run-2", "INPROGRESS");
+  }
+  expect(isSettled(store.get(place))).toBe(true);
+});
+
+test("a run that goes on late after a follow-up is told of again", async () => {
+  const { clock, store, engine, api, told } = await started("SUCCEEDED");
+  await engine.accept(reply("one more thing"));
+  await clock.advance(60_000);
+  api.turn("run-1", "INPROGRESS");
+  await clock.advance(60_000);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(10 * 60_000);
+  expect(told()).toBe(2);
+  expect(isSettled(store.get(place))).toBe(true);
+});
+
+test("a BLOCKED that was heard before the follow-up's outcome was saved is told all the same", async () => {
+  const { clock, api, engine, told } = await started("BLOCKED");
+  expect(told()).toBe(1);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  api.afterwards = (call) => {
+    if (call !== "followUp") return;
+    api.turn("run-1", "BLOCKED");
+    return promise;
+  };
+  await engine.accept(reply("go on"));
+  await clock.advance(30_000);
+  resolve();
+  await clock.advance(20 * 60_000);
+  expect(told()).toBe(2);
+});
+
+test("a clock that is put forward does not end the wait for what comes of a follow-up", async () => {
+  const { clock, store, engine, api, told } = await started("SUCCEEDED");
+  const { now } = clock;
+  await engine.accept(reply("one more thing"));
+  await clock.advance(0);
+  clock.now = () => now() + 3_600_000;
+  await clock.advance(30_000);
+  expect(isSettled(store.get(place))).toBe(false);
+  api.turn("run-1", "INPROGRESS");
+  await clock.advance(60_000);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(10 * 60_000);
+  expect(told()).toBe(2);
+});
+
+test("an end that no sweep has shown yet is told with its own answer before a follow-up overtakes it", async () => {
+  const { clock, api, engine, slack } = await started("INPROGRESS");
+  const stamp = () => new Date(clock.now()).toISOString();
+  api.conversations.set("run-1", [
+    { role: "user", text: "fix it", at: "2026-01-01T00:00:00Z" },
+    { role: "assistant", text: "the first answer", at: stamp() },
+  ]);
+  await clock.advance(1);
+  api.turn("run-1", "SUCCEEDED");
+  api.afterwards = (call) => {
+    if (call !== "followUp") return;
+    const said = api.conversations.get("run-1") ?? [];
+    api.conversations.set("run-1", [
+      ...said.slice(0, 2),
+      { role: "user", text: said.at(-1)?.text ?? "", at: new Date(clock.now() + 1_000).toISOString() },
+    ]);
+    api.turn("run-1", "INPROGRESS");
+  };
+  await engine.accept(reply("one more thing"));
+  await clock.advance(1_500);
+  const said = api.conversations.get("run-1") ?? [];
+  api.conversations.set("run-1", [...said, { role: "assistant", text: "the second answer", at: stamp() }]);
+  await clock.advance(1);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(5 * 60_000);
+  const replies = slack.tries.flatMap(({ effect }) =>
+    effect.kind === "reply" ? [JSON.stringify(effect)] : [],
+  );
+  expect(replies.map((text) => /the (first|second) answer/.exec(text)?.[1])).toEqual(["first", "second"]);
+});

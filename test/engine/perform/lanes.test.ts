@@ -1,0 +1,215 @@
+import { expect, test } from "vitest";
+import type { Outcome } from "#core/outcome.ts";
+import { card, command, create, reply, setUp, since } from "#test/support/engine/set-up.ts";
+import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { success } from "#test/support/engine/stand-in-platform.ts";
+
+/** An answer that the test gives when it wants to. */
+function withheld() {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  return { promise, resolve };
+}
+
+const later: Outcome = {
+  ok: false,
+  fault: { certainty: "not-sent", retryable: true, reason: "not now" },
+};
+
+test("effects toward one destination happen in order, one at a time", async () => {
+  const { engine, ask, chat, clock, store } = setUp();
+  await engine.start();
+  const first = withheld();
+  chat.answer = (effect) => (effect.id === "r1" ? first.promise : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"), reply("r2", "chat:a"));
+  await ask("chat:a", reply("r3", "chat:a"));
+  await clock.advance(60_000);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r1"]);
+  first.resolve({ ok: true, kind: "reply", message: "m" });
+  await clock.advance(0);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r2", "r3"]);
+  expect(store.get("chat:a").effects).toEqual([]);
+});
+
+test("a slow destination holds up neither another destination of its thread nor another thread", async () => {
+  const { engine, ask, chat, forge, api, clock } = setUp();
+  await engine.start();
+  chat.answer = (effect) => (effect.at === "chat:a" ? new Promise(() => {}) : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"), reply("r2", "forge:x#1"), create("d1"), reply("r3", "chat:c"));
+  await ask("chat:b", reply("r4", "chat:b"));
+  await clock.advance(0);
+  expect(forge.tries.map(({ id }) => id)).toEqual(["r2"]);
+  expect(chat.tries.map(({ id }) => id).sort()).toEqual(["r1", "r3", "r4"]);
+  expect(api.count("create")).toBe(1);
+});
+
+test("a platform that hangs altogether holds up neither the other platform nor the API", async () => {
+  const { engine, ask, chat, forge, api, clock } = setUp({ limits: { perSystem: 2 } });
+  await engine.start();
+  chat.answer = () => new Promise(() => {});
+  for (let n = 0; n < 5; n += 1) await ask(`chat:${n}`, reply(`r${n}`, `chat:${n}`));
+  await ask("forge:x#1", reply("g", "forge:x#1"), create("d1"));
+  await clock.advance(0);
+  expect(chat.tries).toHaveLength(2);
+  expect(forge.tries).toHaveLength(1);
+  expect(api.count("create")).toBe(1);
+});
+
+test("creates that hang hold up no answer, list or cancel of another thread", async () => {
+  const { engine, ask, api, clock, store } = setUp();
+  store.put(newThread("chat:b", { runs: [newRecord("d0", { runId: "run-0", open: false })] }));
+  api.add({ run_id: "run-0" });
+  api.before = (call) => (call === "create" ? new Promise(() => {}) : undefined);
+  await engine.start();
+  for (let n = 1; n <= 20; n += 1) await ask(`chat:${n}`, create(`d${n}`));
+  await clock.advance(0);
+  expect(api.count("create")).toBe(16);
+  const asked = command("chat:b");
+  const common = { to: "agent-runs" as const, since, tries: 0, asked };
+  await ask("chat:b", { ...common, kind: "list", id: "x1" });
+  await ask("chat:b", { ...common, kind: "cancel", id: "x2", dispatch: "d0" });
+  await clock.advance(0);
+  expect([api.count("list") > 0, api.count("cancel")]).toEqual([true, 1]);
+  expect(store.get("chat:b").effects).toEqual([]);
+});
+
+test("no more effects than allowed are under way at once in one system, and all have their turn", async () => {
+  const { engine, ask, chat, clock } = setUp({ limits: { perSystem: 3 } });
+  await engine.start();
+  let now = 0;
+  let most = 0;
+  chat.answer = async (effect) => {
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise((resolve) => setImmediate(resolve));
+    now -= 1;
+    return success(effect);
+  };
+  for (let n = 0; n < 20; n += 1) await ask(`chat:${n}`, reply(`r${n}`, `chat:${n}`));
+  for (let n = 0; n < 20; n += 1) await clock.advance(0);
+  expect(chat.tries).toHaveLength(20);
+  expect(most).toBe(3);
+});
+
+test("an effect is not tried before its time, and what follows it in its lane waits with it", async () => {
+  const { engine, ask, chat, clock } = setUp();
+  await engine.start();
+  const notBefore = new Date(clock.now() + 5_000).toISOString();
+  await ask("chat:a", reply("r1", "chat:a", { notBefore }), reply("r2", "chat:a"));
+  await clock.advance(4_999);
+  expect(chat.tries).toHaveLength(0);
+  await clock.advance(1);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r2"]);
+});
+
+test("what can be tried again is, later each time, before what follows it", async () => {
+  const { engine, ask, chat, clock } = setUp();
+  await engine.start();
+  let failures = 2;
+  chat.answer = (effect) => (failures-- > 0 ? later : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"), reply("r2", "chat:a"));
+  await clock.advance(999);
+  expect(chat.tries).toHaveLength(1);
+  await clock.advance(1);
+  expect(chat.tries).toHaveLength(2);
+  await clock.advance(2_000);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r1", "r1", "r2"]);
+});
+
+test("an effect waits for the effect it comes after, in whatever lane that is", async () => {
+  const { engine, ask, chat, api, clock } = setUp();
+  await engine.start();
+  const posting = withheld();
+  chat.answer = () => posting.promise;
+  await ask("chat:a", card("c1", "chat:a", 1), create("d1", { after: "c1" }));
+  await clock.advance(60_000);
+  expect(api.count("create")).toBe(0);
+  posting.resolve({ ok: true, kind: "card", revision: 1, message: "m", place: "chat:a" });
+  await clock.advance(0);
+  expect(api.count("create")).toBe(1);
+});
+
+test("of an edit that was replaced while it waited only the newest is sent", async () => {
+  const { engine, ask, chat, clock, store } = setUp();
+  await engine.start();
+  const first = withheld();
+  chat.answer = (effect) => (effect.id === "r1" ? first.promise : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"), card("c1", "chat:a", 1));
+  await clock.advance(0);
+  const thread = store.get("chat:a");
+  store.put({ ...thread, effects: [reply("r1", "chat:a"), card("c1", "chat:a", 7)] });
+  first.resolve({ ok: true, kind: "reply", message: "m" });
+  await clock.advance(0);
+  expect(chat.tries.map(({ effect }) => (effect.kind === "card" ? effect.revision : 0))).toEqual([0, 7]);
+});
+
+test("a newer view that came while an older one was being sent is sent next, at once", async () => {
+  const { engine, ask, chat, clock, store } = setUp();
+  await engine.start();
+  const first = withheld();
+  chat.answer = (effect) => (chat.tries.length === 1 ? first.promise : success(effect));
+  await ask("chat:a", card("c1", "chat:a", 1));
+  await clock.advance(0);
+  store.put({ ...store.get("chat:a"), effects: [card("c1", "chat:a", 2)] });
+  first.resolve({ ok: true, kind: "card", revision: 1, message: "m", place: "chat:a" });
+  await clock.advance(0);
+  expect(chat.tries.map(({ effect }) => (effect.kind === "card" ? effect.revision : 0))).toEqual([1, 2]);
+  expect(store.get("chat:a").effects).toEqual([]);
+});
+
+test("an effect of a platform that is no longer configured is refused with a reason", async () => {
+  const { engine, ask, clock, store } = setUp();
+  await engine.start();
+  await ask("mail:a", reply("r1", "mail:a"));
+  await clock.advance(0);
+  expect(store.get("mail:a").effects).toEqual([]);
+  expect(store.get("mail:a").said).toEqual(["The bot is not connected to “mail” any more."]);
+});
+
+test("a platform that breaks its promise never to reject is tried again, its effect looked up", async () => {
+  const { engine, ask, chat, clock, logged } = setUp();
+  await engine.start();
+  chat.answer = (effect) => {
+    if (chat.tries.length === 1) throw new Error("a defect");
+    return success(effect);
+  };
+  await ask("chat:a", reply("r1", "chat:a"));
+  await clock.advance(2_000);
+  expect(chat.tries.map(({ uncertain }) => uncertain)).toEqual([false, true]);
+  expect(logged.filter(({ level }) => level === "error")).toHaveLength(1);
+});
+
+test("an effect that is never answered is given up after a while and looked up before it is repeated", async () => {
+  const { engine, ask, chat, clock } = setUp({ limits: { effectMs: 30_000 } });
+  await engine.start();
+  chat.answer = (effect) => (chat.tries.length === 1 ? new Promise(() => {}) : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"));
+  await clock.advance(29_999);
+  expect(chat.tries).toHaveLength(1);
+  await clock.advance(2_000);
+  expect(chat.tries.map(({ uncertain }) => uncertain)).toEqual([false, true]);
+});
+
+test("a decision that leaves its effect as it was is not asked again and again without a pause", async () => {
+  const { engine, ask, chat, clock, store } = setUp();
+  await engine.start();
+  // A card of an older revision than the one that is pending counts as not sent yet.
+  chat.answer = () => ({ ok: true, kind: "card", revision: 0, message: "m", place: "chat:a" });
+  await ask("chat:a", card("c1", "chat:a", 1));
+  await clock.advance(60_000);
+  expect(store.get("chat:a").effects).toHaveLength(1);
+  expect(chat.tries.length).toBeGreaterThan(3);
+  expect(chat.tries.length).toBeLessThan(12);
+});
+
+test("what was performed is told to whoever measures", async () => {
+  const { engine, ask, chat, clock, happenings } = setUp();
+  await engine.start();
+  chat.answer = () => ({ ok: false, fault: { certainty: "refused", retryable: false, reason: "no" } });
+  await ask("chat:a", reply("r1", "chat:a"), create("d1"));
+  await clock.advance(0);
+  const performed = happenings.flatMap((one) => (one.kind === "performed" ? [one] : []));
+  expect(performed.map(({ effect, system, ok }) => [effect, system, ok]).sort()).toEqual([
+    ["create", "agent-runs", true],
+    ["reply", "chat", false],
+  ]);
+});

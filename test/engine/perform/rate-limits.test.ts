@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import type { Outcome } from "#core/outcome.ts";
+import { create, followUp, reply, setUp } from "#test/support/engine/set-up.ts";
+import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { Refusal } from "#test/support/engine/stand-in-api.ts";
+import { success } from "#test/support/engine/stand-in-platform.ts";
+
+const limited: Outcome = {
+  ok: false,
+  fault: { certainty: "refused", retryable: true, reason: "slow down", retryAfterMs: 20_000, limited: true },
+};
+
+test("a platform's limit pauses that kind of effect in all threads, and nothing else", async () => {
+  const { engine, ask, chat, forge, clock, store } = setUp();
+  await engine.start();
+  chat.answer = (effect) => (effect.id === "r1" && chat.tries.length === 1 ? limited : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"));
+  await clock.advance(0);
+  await ask("chat:b", reply("r2", "chat:b"), reply("r3", "forge:x#1"), {
+    ...reply("x1", "chat:c"),
+    kind: "react",
+    message: "m",
+    reaction: "taken",
+  });
+  await clock.advance(19_999);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "x1"]);
+  expect(forge.tries.map(({ id }) => id)).toEqual(["r3"]);
+  await clock.advance(1);
+  expect(chat.tries.map(({ id }) => id).sort()).toEqual(["r1", "r1", "r2", "x1"]);
+  expect(store.get("chat:a").effects).toEqual([]);
+  expect(store.get("chat:b").effects).toEqual([]);
+});
+
+test("a limit that is met while others wait for their slot holds those back as well", async () => {
+  const { engine, ask, chat, clock } = setUp({ limits: { perSystem: 1 } });
+  await engine.start();
+  chat.answer = (effect) => (chat.tries.length === 1 ? limited : success(effect));
+  await ask("chat:a", reply("r1", "chat:a"));
+  await ask("chat:b", reply("r2", "chat:b"));
+  await clock.advance(19_999);
+  expect(chat.tries).toHaveLength(1);
+  await clock.advance(1);
+  expect(chat.tries).toHaveLength(3);
+});
+
+test("the API's limit on creating pauses creating alone, and no dispatch is lost", async () => {
+  const { engine, ask, api, clock, store } = setUp();
+  store.put(newThread("chat:c", { runs: [newRecord("d0", { runId: "run-0" })] }));
+  api.add({ run_id: "run-0" });
+  await engine.start();
+  api.before = (call) => {
+    if (call === "create" && api.count("create") === 1) {
+      throw new Refusal({ status: 429, retryable: true, code: "resource_unavailable", retryAfterMs: 30_000 });
+    }
+  };
+  await ask("chat:a", create("d1"));
+  await clock.advance(0);
+  await ask("chat:b", create("d2"));
+  await ask("chat:c", followUp("f1", "d0"));
+  await clock.advance(29_999);
+  expect(api.count("create")).toBe(1);
+  expect(api.count("followUp")).toBe(1);
+  await clock.advance(1);
+  expect(api.count("create")).toBe(3);
+  expect(api.runs.size).toBe(3);
+});

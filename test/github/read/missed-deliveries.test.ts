@@ -1,0 +1,236 @@
+import { describe, expect, it } from "vitest";
+import { appAuth, repo, type StartOptions, start, tokenAuth } from "#test/support/github/start.ts";
+
+const scopes = [`github:${repo}`];
+const nowhere = "http://127.0.0.1:9/github/webhooks";
+
+/** With a webhook whose deliveries may be seen: the App's own, or the repository's. */
+const ways: readonly [string, StartOptions][] = [
+  ["the App's webhook", { auth: appAuth }],
+  ["the repository's webhook", { auth: tokenAuth, hooksAllowed: true }],
+];
+
+/** An issue with a run's worth of trouble; `missed` looks a minute back. */
+async function begin(options: StartOptions) {
+  const github = await start(options);
+  const { standIn, clock } = github;
+  await standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  const beganMs = clock.ms;
+  clock.ms += 5_000;
+  const say = (body: string) => {
+    clock.ms += 1_000;
+    return standIn.comment({ user: "alice", repo, issue: 1, body });
+  };
+  const label = () => {
+    clock.ms += 1_000;
+    return standIn.label({ user: "alice", repo, issue: 1, label: "agent" });
+  };
+  /** Everything since the issue was opened, unless told otherwise. */
+  const missed = (sinceMs = beganMs) =>
+    github.platform.missed({ since: new Date(sinceMs).toISOString(), places: [], scopes });
+  const attempts = () => github.calls().filter((call) => call.endsWith("/attempts")).length;
+  const reads = () => github.calls().filter((call) => /GET .*\/deliveries\/\d+$/.test(call)).length;
+  /** Each GUID with the statuses that its attempts met. */
+  const statuses = (guid: string | undefined) =>
+    standIn.deliveries.filter((one) => one.guid === guid).map(({ status }) => status);
+  return { ...github, say, label, missed, attempts, reads, statuses };
+}
+
+describe.each(ways)("%s", (_, options) => {
+  it("tells what failed, oldest first and with the ids of the deliveries, and delivers it again", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    const { delivery } = await github.label();
+    const { id } = await github.say("And the docs");
+    github.state.down = false;
+    expect(await github.missed()).toMatchObject([
+      { kind: "label", id: `github:delivery:${delivery?.guid}`, label: "agent" },
+      { kind: "reply", id: `github:comment:${id}`, text: "And the docs" },
+    ]);
+    await github.standIn.idle();
+    expect(github.statuses(delivery?.guid)).toEqual([503, 200]);
+    expect(new Set(github.events.map((event) => event.id))).toEqual(
+      new Set([`github:delivery:${delivery?.guid}`, `github:comment:${id}`]),
+    );
+  });
+
+  it("is asked for each delivery once, and no more when it has arrived", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    await github.missed();
+    await github.standIn.idle();
+    // It failed again.
+    expect(await github.missed()).toHaveLength(1);
+    expect(github.attempts()).toBe(1);
+    github.state.down = false;
+    await github.standIn.redeliver(github.standIn.deliveries.at(-1)?.guid ?? "");
+    const read = github.reads();
+    expect(await github.missed()).toEqual([]);
+    expect([github.attempts(), github.reads()]).toEqual([1, read]);
+  });
+
+  it("is left alone when only our own redelivery failed since", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    await github.missed();
+    await github.standIn.idle();
+    const [first] = github.standIn.deliveries.filter(({ action }) => action === "labeled");
+    github.clock.ms += 60_000;
+    await github.standIn.redeliver(first?.guid ?? "");
+    expect(await github.missed(github.clock.ms - 1_000)).toEqual([]);
+  });
+
+  it("is asked about nothing that is not ours, or that was told in time", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    const { id } = await github.say("hello");
+    github.hook.url = nowhere;
+    await github.standIn.editComment({ user: "alice", repo, id, body: "hallo" });
+    await github.standIn.closeIssue({ user: "bob", repo, issue: 1 });
+    expect(await github.missed()).toEqual([]);
+    expect([github.attempts(), github.reads()]).toEqual([0, 0]);
+  });
+
+  it("looks no further back than it is asked to, though GitHub's times are whole seconds", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    github.clock.ms += 10_000;
+    const { id } = await github.say("later");
+    github.clock.ms += 10_000;
+    const sinceMs = Math.floor(github.clock.ms / 1000) * 1000 - 10_000 + 999;
+    expect(await github.missed(sinceMs)).toMatchObject([{ id: `github:comment:${id}` }]);
+  });
+
+  it("tells a comment again that came through while its label was missing", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    const early = await github.say("before");
+    github.state.down = true;
+    await github.label();
+    github.state.down = false;
+    const late = await github.say("after");
+    expect(await github.missed()).toMatchObject([{ kind: "label" }, { id: `github:comment:${late.id}` }]);
+    expect(late.id).not.toBe(early.id);
+  });
+
+  it("reads many deliveries over all of their pages, in their order", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    for (let index = 0; index < 130; index += 1) await github.say(`${index}`);
+    github.state.down = false;
+    const events = await github.missed();
+    expect(events.map((event) => event.kind === "reply" && event.text)).toEqual(
+      Array.from({ length: 130 }, (_unused, index) => String(index)),
+    );
+    await github.standIn.idle();
+    expect(github.attempts()).toBe(130);
+  });
+
+  it("goes on without a delivery that GitHub has just forgotten", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    await github.say("still there");
+    github.standIn.fail({ method: "GET", path: /\/deliveries\/\d+$/, with: { status: 404 } });
+    expect(await github.missed()).toMatchObject([{ text: "still there" }]);
+  });
+
+  it("rejects while it limits us, is not asked meanwhile, and tells everything afterwards", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    const limited = { status: 403, headers: { "retry-after": "120" } };
+    github.standIn.fail({ method: "GET", path: /\/deliveries\/\d+$/, with: limited });
+    await expect(github.missed()).rejects.toThrow("limits");
+    const asked = github.calls().length;
+    await expect(github.missed()).rejects.toThrow("limits");
+    expect(github.calls()).toHaveLength(asked);
+    github.clock.ms += 120_000;
+    expect(await github.missed()).toMatchObject([{ kind: "label" }]);
+  });
+
+  it("still tells what failed if it may not be delivered again", async () => {
+    const github = await begin(options);
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    github.standIn.fail({ method: "POST", path: /\/attempts$/, with: { status: 403 } });
+    expect(await github.missed()).toMatchObject([{ kind: "label" }]);
+    await github.label();
+    await github.say("more");
+    github.standIn.fail({ method: "POST", path: /\/attempts$/, with: { status: 500 } });
+    expect(await github.missed()).toHaveLength(2);
+    expect(github.log.lines.filter((line) => line.includes("could be asked for again"))).toHaveLength(1);
+  });
+});
+
+describe("a comment that could not be understood while GitHub was down", () => {
+  it("comes again, as the mention that it is, once GitHub says who the bot is", async () => {
+    const github = await begin({ auth: tokenAuth, hooksAllowed: true });
+    await using _end = github;
+    github.standIn.fail({ path: "/user", times: 2, with: { status: 502 } });
+    const { id, delivery } = await github.say("@agent-runs-bot fix it");
+    expect(delivery.status).toBe(503);
+    await expect(github.missed()).rejects.toThrow("error of its own");
+    expect(await github.missed()).toMatchObject([
+      { id: `github:comment:${id}`, text: "fix it", mention: true },
+    ]);
+    await github.standIn.idle();
+    expect(github.events).toMatchObject([{ id: `github:comment:${id}`, mention: true }]);
+  });
+
+  it("is read back where webhooks may not be seen", async () => {
+    const github = await begin({ auth: tokenAuth });
+    await using _end = github;
+    github.standIn.fail({ path: "/user", with: { status: 502 } });
+    const { id } = await github.say("@agent-runs-bot fix it");
+    expect(await github.missed()).toMatchObject([{ id: `github:comment:${id}`, mention: true }]);
+  });
+});
+
+it("asks for a thousand deliveries at once, and for the others by the next look", async () => {
+  const github = await begin({ auth: appAuth });
+  await using _end = github;
+  const { url } = github.hook;
+  github.hook.url = nowhere;
+  for (let index = 0; index < 1_003; index += 1) {
+    await github.standIn.comment({ user: "alice", repo, issue: 1, body: `${index}` });
+  }
+  github.hook.url = url;
+  await expect(github.missed()).rejects.toThrow("the others follow");
+  expect(github.attempts()).toBe(1_000);
+  await github.standIn.idle();
+  const texts = (await github.missed()).map((event) => event.kind === "reply" && event.text);
+  expect(texts.slice(-3)).toEqual(["1000", "1001", "1002"]);
+  await github.standIn.idle();
+  expect(github.attempts()).toBe(1_003);
+  expect(new Set(github.events.map(({ id }) => id)).size).toBe(1_003);
+});
+
+describe("a repository's webhook", () => {
+  it("of another address is not ours if we know our own", async () => {
+    const github = await begin({
+      auth: tokenAuth,
+      hooksAllowed: true,
+      publicUrl: "https://bot.example.com",
+    });
+    await using _end = github;
+    github.state.down = true;
+    await github.label();
+    // Read back instead, so it has another id.
+    expect(await github.missed()).toMatchObject([{ recovered: true }]);
+    github.hook.url = "https://bot.example.com/github/webhooks";
+    expect((await github.missed())[0]?.id).toContain("github:delivery:");
+    expect(github.attempts()).toBe(1);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { reply as replyEffect } from "#test/support/github/effects.ts";
+import { repo, start } from "#test/support/github/start.ts";
+
+const place = `github:${repo}#1`;
+const began = Date.parse("2026-03-01T12:00:00Z");
+
+/** A bot with a token that sees no webhooks, and an issue of bob's. */
+async function begin() {
+  const github = await start();
+  const { standIn, clock } = github;
+  await standIn.openIssue({ user: "bob", repo, title: "Broken", body: "It broke." });
+  clock.ms += 60_000;
+  const say = (body: string, user = "alice") => standIn.comment({ user, repo, issue: 1, body });
+  const label = (name = "agent", user = "alice") => standIn.label({ user, repo, issue: 1, label: name });
+  const missed = (sinceMs = began + 30_000, scopes = [`github:${repo}`]) =>
+    github.platform.missed({ since: new Date(sinceMs).toISOString(), places: [], scopes });
+  return { ...github, say, label, missed };
+}
+/** As they were read back, without what only the delivery or only the reading knows. */
+const plain = (events: readonly object[]) =>
+  events.map((event) => ({ ...event, id: undefined, recovered: undefined }));
+
+describe("reading back", () => {
+  it("gives comments and labels as their deliveries do, but for a label's id", async () => {
+    await using github = await begin();
+    await github.say("Any idea?");
+    github.clock.ms += 1_000;
+    await github.label();
+    github.clock.ms += 1_000;
+    await github.say("/agent run --model x fix it\nsoon", "bob");
+    github.clock.ms += 1_000;
+    await github.say("@agent-runs-bot and now?");
+    const events = await github.missed();
+    expect(plain(events)).toEqual(plain(github.events));
+    const [first, second] = github.events;
+    expect(events[0]).toEqual(first);
+    expect(events[1]).toMatchObject({ kind: "label", at: second?.at, recovered: true });
+    expect(events[1]?.id).toMatch(/^github:labeled:\d+$/);
+    expect(await github.missed()).toEqual(events);
+  });
+
+  it("tells the bot's own comments and labels from those of the person whose token it uses", async () => {
+    await using github = await begin();
+    await github.platform.perform(replyEffect(), { uncertain: false });
+    await github.label("agent:running", "agent-runs-bot");
+    await github.label("agent", "agent-runs-bot");
+    await github.say("I am a person.", "agent-runs-bot");
+    const events = await github.missed();
+    expect(events.map((event) => [event.kind, event.by.bot]).toSorted()).toEqual([
+      ["label", false],
+      ["label", true],
+      ["reply", false],
+      ["reply", true],
+    ]);
+  });
+
+  it("takes the whole second that it is asked for, and nothing older that was only changed since", async () => {
+    await using github = await begin();
+    github.state.down = true;
+    const old = await github.say("old");
+    github.clock.ms += 60_400;
+    const { id } = await github.say("just missed");
+    github.clock.ms += 1_000;
+    await github.standIn.editComment({ user: "alice", repo, id: old.id, body: "/agent run it" });
+    await github.standIn.unlabel({ user: "alice", repo, issue: 1, label: "agent" });
+    expect(await github.missed(began + 120_900)).toMatchObject([{ id: `github:comment:${id}` }]);
+  });
+
+  it("asks for nothing more where no issue has changed", async () => {
+    await using github = await begin();
+    expect(await github.missed()).toEqual([]);
+    expect(github.calls()).toEqual(["GET /repos/octo/app/hooks", "GET /repos/octo/app/issues"]);
+  });
+
+  it("passes over an edit of what was heard when it was written, and takes what nobody heard as it stands", async () => {
+    await using github = await begin();
+    const heard = await github.say("nice");
+    github.state.down = true;
+    const unheard = await github.say("/agent rnu it");
+    github.state.down = false;
+    github.clock.ms += 5_000;
+    await github.standIn.editComment({ user: "alice", repo, id: heard.id, body: "/agent run more" });
+    await github.standIn.editComment({ user: "alice", repo, id: unheard.id, body: "/agent run it" });
+    expect(await github.missed()).toMatchObject([{ id: `github:comment:${unheard.id}`, text: "run it" }]);
+  });
+
+  it("dates what was said in the very second of a request, but before it, before it", async () => {
+    await using github = await begin();
+    await github.say("the log says no");
+    await github.say("/agent run fix it");
+    await github.say("quickly");
+    const [before, command, after] = await github.missed();
+    expect(Date.parse(before?.at ?? "")).toBe(Date.parse(command?.at ?? "") - 1);
+    expect(after?.at).toBe(command?.at);
+  });
+
+  it("knows a pull request by its label too", async () => {
+    await using github = await begin();
+    await github.standIn.openIssue({ user: "bob", repo, title: "Draft", pullRequest: true });
+    await github.standIn.label({ user: "alice", repo, issue: 2, label: "agent" });
+    expect(await github.missed()).toMatchObject([
+      { kind: "label", place: `github:${repo}#2`, subject: { title: "Draft", pullRequest: true } },
+    ]);
+  });
+
+  it("reads over all pages, each repository by itself", async () => {
+    await using github = await begin();
+    for (let index = 0; index < 230; index += 1) await github.say(`${index}`);
+    const events = await github.missed();
+    expect(events.map((event) => (event.kind === "reply" ? event.text : ""))).toEqual(
+      Array.from({ length: 230 }, (_, index) => String(index)),
+    );
+    expect(events.every((event) => event.place === place)).toBe(true);
+  });
+
+  it("goes on without a repository that is gone, and without what is none", async () => {
+    await using github = await begin();
+    const { id } = await github.say("hello");
+    const events = await github.missed(undefined, ["github:octo/gone", "slack:T1:C1", `github:${repo}`]);
+    expect(events).toMatchObject([{ id: `github:comment:${id}` }]);
+  });
+
+  it("rejects with a sentence if GitHub limits us, has trouble, or does not know us", async () => {
+    await using github = await begin();
+    await github.say("hello");
+    const issues = { method: "GET", path: "/repos/octo/app/issues" };
+    github.standIn.fail({ ...issues, with: { status: 502 } });
+    await expect(github.missed()).rejects.toThrow("error of its own (HTTP 502)");
+    github.standIn.fail({ ...issues, with: { status: 401 } });
+    await expect(github.missed()).rejects.toThrow("credentials");
+    github.standIn.fail({ ...issues, with: { status: 429, headers: { "retry-after": "30" } } });
+    await expect(github.missed()).rejects.toThrow("limits");
+    github.clock.ms += 30_000;
+    expect(await github.missed()).toHaveLength(1);
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { takeMention } from "#github/understand/mention.ts";
+
+describe("a mention of the bot", () => {
+  it("is taken out of the text", () => {
+    expect(takeMention("@agent-runs-bot fix it", "agent-runs-bot")).toEqual({
+      mention: true,
+      text: "fix it",
+    });
+    expect(takeMention("Hey @Agent-Runs-Bot, fix", "agent-runs-bot")).toEqual({
+      mention: true,
+      text: "Hey , fix",
+    });
+    expect(takeMention("@app[bot] fix", "app")).toEqual({ mention: true, text: "fix" });
+  });
+
+  it("takes the colon or comma behind it along where it begins the comment", () => {
+    expect(takeMention("@bot, status", "bot")).toEqual({ mention: true, text: "status" });
+    expect(takeMention("\n@bot: run fix\nall: of it", "bot")).toEqual({
+      mention: true,
+      text: "run fix\nall: of it",
+    });
+    expect(takeMention("@bot", "bot")).toEqual({ mention: true, text: "" });
+  });
+
+  it.each([
+    ["another login that begins alike", "@agent-runs-bot-2 hi"],
+    ["an address", "mail me@agent-runs-bot now"],
+    ["a team", "@agent-runs-bot/team"],
+    ["a code span", "use `@agent-runs-bot run`"],
+    ["a code block", "```\n@agent-runs-bot\n```"],
+    ["a quotation", "> @agent-runs-bot do it\n\nno, don't"],
+    ["an HTML comment", "<!--\n@agent-runs-bot do it\n-->"],
+  ])("is not seen in %s, and the text stays as it is", (_where, body) => {
+    expect(takeMention(body, "agent-runs-bot")).toEqual({ mention: false, text: body });
+  });
+
+  it("is seen beside a code span", () => {
+    expect(takeMention("@bot run `@bot x`", "bot")).toEqual({ mention: true, text: "run `@bot x`" });
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { visibleText } from "#github/understand/visible-text.ts";
+import { repo, start } from "#test/support/github/start.ts";
+
+describe("what GitHub's page shows of a text", () => {
+  it.each([
+    ["a comment among words", "Fix <!-- and leak --> it", "Fix  it"],
+    ["a comment on lines of its own", "Fix it\n\n<!--\nleak\n\nmore\n-->\n\nplease", "Fix it\n\n\n\nplease"],
+    ["a comment in a tag's block", "<div>\n<!-- leak -->\nsee\n</div>", "<div>\n\nsee\n</div>"],
+    ["a comment that nothing closes", "Fix it\n\n<!-- leak\n\nleak more", "Fix it"],
+    ["one that a quotation leaves open", "> <!-- leak\n\nleak more", ">"],
+    ["one that a tag's block leaves open", "<div><!--\n\nleak\n\n<p>--> see</p>", "<div> see</p>"],
+    ["an instruction to some processor", "Fix <?leak?> it", "Fix  it"],
+    ["a definition that nothing uses", "Fix it\n\n[//]: # (leak)", "Fix it"],
+    ["a second definition of one name", "[a]\n\n[a]: /x\n[a]: /leak", "[a]\n\n[a]: /x"],
+  ])("is not %s", (_what, text, shown) => {
+    expect(visibleText(text)).toBe(shown);
+  });
+
+  it.each([
+    ["a comment in a code block", "```html\n<!-- kept -->\n```"],
+    ["what follows an open comment in a code block", "```html\n<!-- kept\n```\n\nand this"],
+    ["a comment in a code span", "Write `<!-- kept -->` there"],
+    ["an open comment among words, which the page shows", "a <!-- b"],
+    ["a definition that is used", "See [the page][p].\n\n[p]: https://a.example 'Title'"],
+    ["a tag whose attribute looks like a comment", 'a <a title="<!--">b</a> c'],
+    ["spaces and lines at the ends", "\n  hello \n"],
+  ])("is %s", (_what, text) => {
+    expect(visibleText(text)).toBe(text);
+  });
+
+  it("is found in bounded time, and hides nothing from a text too deep to read", () => {
+    expect(visibleText(`${">".repeat(30_000)} <!-- leak -->`)).not.toContain("leak");
+    expect(visibleText(`${"- ".repeat(2_000)}<!-- leak -->`)).not.toContain("leak");
+    expect(visibleText(`${"[a](".repeat(10_000)}<!-- leak -->`)).not.toContain("leak");
+  });
+});
+
+describe("events and history", () => {
+  it("hold what people could see, the issue's own text included", async () => {
+    await using github = await start();
+    await github.standIn.openIssue({ user: "bob", repo, title: "T", body: "Broken <!-- leak -->" });
+    const say = (body: string) => github.standIn.comment({ user: "alice", repo, issue: 1, body });
+    await say("Well <!-- leak -->");
+    await say("/agent run fix <!-- leak --> it");
+    await say("<!--\n/agent run leak\n-->\nno command");
+    await github.standIn.label({ user: "alice", repo, issue: 1, label: "agent" });
+    expect(JSON.stringify(github.events)).not.toContain("leak");
+    expect(github.events).toMatchObject([
+      { kind: "reply", text: "Well", subject: { body: "Broken" } },
+      { kind: "command", text: "run fix  it" },
+      { kind: "reply", text: "no command" },
+      { kind: "label", subject: { body: "Broken" } },
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { afterEach, expect, onTestFinished, test } from "vitest";
+import { prepareFolder, whyNot } from "#process/folders.ts";
+import { botProcesses } from "#test/support/bot/bot-process.ts";
+
+const bots = botProcesses();
+afterEach(bots.clean);
+
+function aFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "folders-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "file"), "mine");
+  return join(folder, "file");
+}
+
+test("a folder is made with those it is in, for its owner alone, and is then as good as found", () => {
+  const path = join(aFile(), "../one/two");
+  expect(prepareFolder("DATA_DIR", path)).toBeNull();
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(prepareFolder("DATA_DIR", path)).toBeNull();
+});
+
+test("two that start at once with a new folder both find it", async () => {
+  const module = pathToFileURL(join(import.meta.dirname, "../../src/process/folders.ts")).href;
+  const path = join(aFile(), "..", ...Array.from({ length: 50 }, (_, depth) => `${depth}`));
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  const code = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    void import(workerData.module).then(({ prepareFolder }) => {
+      Atomics.add(workerData.gate, 0, 1);
+      while (Atomics.load(workerData.gate, 0) < 2);
+      parentPort.postMessage(prepareFolder("DATA_DIR", workerData.path));
+    });`;
+  const start = async (): Promise<unknown> => {
+    const worker = new Worker(code, { eval: true, workerData: { module, gate, path } });
+    const [told] = await once(worker, "message");
+    return told;
+  };
+  expect(await Promise.all([start(), start()])).toEqual([null, null]);
+});
+
+test("what can't be a folder is told by its setting's name, and at once", () => {
+  const file = aFile();
+  for (const path of [file, join(file, "below"), "/dev/null/x", "/proc/x"]) {
+    const told = prepareFolder("AGENT_WORK_DIR", path);
+    expect(told).toMatch(
+      /^AGENT_WORK_DIR \(.+\) can't be used: .+\. Set it to a folder that this account may write to\.$/,
+    );
+    expect(told).toContain(path);
+  }
+});
+
+test("an error of the system is told as a sentence, one of ours as it is", () => {
+  const system = Object.assign(new Error("ENOSPC: no space left on device, open 'a'"), {
+    code: "ENOSPC",
+    path: "a",
+  });
+  expect(whyNot("The bot", system)).toMatch(
+    /^The bot could not start: no space is left on the disk \(a\)\. Check .+\.$/,
+  );
+  expect(whyNot("The bot", new Error("PORT 1 is taken."))).toBe("PORT 1 is taken.");
+});
+
+test.each(["DATA_DIR", "AGENT_WORK_DIR"])(
+  "neither the bot nor the service starts where %s is a file",
+  async (name) => {
+    const path = aFile();
+    for (const scriptArgs of [[], ["service"]]) {
+      const { ended, stderr } = await bots.run({ [name]: path }, { scriptArgs });
+      expect(await ended).toBe(1);
+      expect(stderr()).toBe(
+        `${name} (${path}) can't be used: a file is where a folder should be. Set it to a folder that this account may write to.\n`,
+      );
+    }
+  },
+);

@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { readConfig } from "#config/read-config.ts";
+import { greeting } from "#process/greeting.ts";
+
+function greetingOf(env: Record<string, string>): string {
+  const reading = readConfig(env, () => null);
+  if (!reading.ok) throw new Error(reading.problems.join("\n"));
+  return greeting(reading.config, "http://127.0.0.1:3000");
+}
+
+test("with nothing set up, it tells where to try the bot and what to set for the real thing", () => {
+  const text = greetingOf({});
+  expect(text).toContain("try the bot at http://127.0.0.1:3000/sandbox");
+  for (const name of [
+    "SLACK_BOT_TOKEN",
+    "SLACK_APP_TOKEN",
+    "GITHUB_TOKEN",
+    "AGENT_COMMAND",
+    "AGENT_API_KEY",
+  ]) {
+    expect(text).toContain(name);
+  }
+});
+
+test("what is set up is told with the addresses to enter there, and without secrets", () => {
+  const text = greetingOf({
+    PUBLIC_URL: "https://agents.example.com",
+    SLACK_BOT_TOKEN: "xoxb-hidden",
+    SLACK_SIGNING_SECRET: "hidden",
+    GITHUB_TOKEN: "hidden",
+    GITHUB_WEBHOOK_SECRET: "hidden",
+    AGENT_COMMAND: "agent --key hidden",
+  });
+  expect(text).toContain("https://agents.example.com/slack/events");
+  expect(text).toContain("https://agents.example.com/github/webhooks");
+  expect(text).toContain("AGENT_COMMAND");
+  expect(text).not.toMatch(/hidden|sandbox/);
+});
+
+test("Socket Mode needs no address, and another service is named", () => {
+  const text = greetingOf({
+    SLACK_BOT_TOKEN: "xoxb-1",
+    SLACK_APP_TOKEN: "xapp-1",
+    AGENT_API_BASE_URL: "https://runs.example.com/api/v1",
+    AGENT_API_KEY: "key",
+  });
+  expect(text).toContain("Socket Mode");
+  expect(text).not.toContain("/slack/events");
+  expect(text).toContain("https://runs.example.com/api/v1");
+});

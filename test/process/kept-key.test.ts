@@ -1,0 +1,51 @@
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { keptKey } from "#process/life.ts";
+import { freshFolder } from "#test/support/service/serving.ts";
+
+const module = pathToFileURL(join(import.meta.dirname, "../../src/process/life.ts")).href;
+
+const keyFile = (folder: string): string => join(folder, "embedded-service-key");
+
+/** Asks for the key in as many threads at the same moment. */
+async function keysOfFirstStarts(path: string, starts: number): Promise<readonly string[]> {
+  const gate = new Int32Array(new SharedArrayBuffer(8));
+  const code = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    void import(workerData.module).then(({ keptKey }) => {
+      Atomics.add(workerData.gate, 0, 1);
+      Atomics.notify(workerData.gate, 0);
+      while (Atomics.load(workerData.gate, 0) < workerData.starts);
+      parentPort.postMessage(keptKey(workerData.path));
+    });`;
+  return Promise.all(
+    Array.from({ length: starts }, () => {
+      const worker = new Worker(code, { eval: true, workerData: { module, gate, starts, path } });
+      return new Promise<string>((resolve, reject) => {
+        worker.once("message", resolve).once("error", reject);
+      });
+    }),
+  );
+}
+
+test("of several first starts at once, all have the key that is kept", async () => {
+  for (let round = 0; round < 5; round++) {
+    const dataDir = await freshFolder();
+    const keys = await keysOfFirstStarts(keyFile(dataDir), 2);
+    const kept = (await readFile(keyFile(dataDir), "utf8")).trim();
+    expect(new Set(keys)).toEqual(new Set([kept]));
+    expect(await readdir(dataDir)).toEqual(["embedded-service-key"]);
+  }
+});
+
+test("a key that was kept stays, and an empty file is given one, for its owner alone", async () => {
+  const dataDir = await freshFolder();
+  await writeFile(keyFile(dataDir), "\n");
+  const key = keptKey(keyFile(dataDir));
+  expect(key).toMatch(/^[\w-]{43}$/);
+  expect(keptKey(keyFile(dataDir))).toBe(key);
+  if (process.platform !== "win32") expect((await stat(keyFile(dataDir))).mode & 0o777).toBe(0o600);
+});

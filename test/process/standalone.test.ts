@@ -1,0 +1,177 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { alive, apiAt, eventually, freshFolder } from "#test/support/service/serving.ts";
+
+const start = join(import.meta.dirname, "../../src/start.mjs");
+
+interface Alone {
+  readonly child: ChildProcess;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly ended: Promise<number | string | null>;
+  /** Where it listens; rejects if it ends before it does. */
+  readonly url: Promise<string>;
+}
+
+/** What `npm run service` starts, in `folder`, with a bare environment. */
+const alone = (folder: string, env: Readonly<Record<string, string>> = {}): Alone =>
+  started(folder, ["service"], env);
+
+function started(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Alone {
+  const { PATH = "" } = process.env;
+  const child = spawn(process.execPath, [start, ...args], {
+    cwd: folder,
+    env: { PATH, PORT: "0", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  const ended = once(child, "close").then(([status, signal]) => status ?? signal);
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text;
+      const found = /listens at (\S+)\n(?:.*\n)*$/.exec(stdout)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then((status) => reject(new Error(`it ended with ${status}: ${stdout}${stderr}`)));
+  });
+  url.catch(() => undefined);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return { child, stdout: () => stdout, stderr: () => stderr, ended, url };
+}
+
+test("started alone, the service makes a key, keeps it for its owner, and tells where it is but not what it is", async () => {
+  const folder = await freshFolder();
+  const service = alone(folder, { LOG_LEVEL: "debug", AGENT_COMMAND: "cat" });
+  const url = await service.url;
+  const path = join(folder, "data/embedded-service-key");
+  const key = (await readFile(path, "utf8")).trim();
+  if (process.platform !== "win32") expect((await stat(path)).mode & 0o777).toBe(0o600);
+  const greeting = service.stdout();
+  expect(greeting).toContain("data/embedded-service-key");
+  expect(greeting).toContain(`${url}/api/v1/docs`);
+
+  const api = apiAt(url, key);
+  const id = await api.create({ prompt: "Say hello" });
+  const { session_link } = await api.until(id, "SUCCEEDED");
+  expect(session_link?.startsWith(`${url}/api/v1/sessions/`)).toBe(true);
+  expect((await api.send("GET", "/agent/runs", undefined, { authorization: "Bearer x" })).status).toBe(401);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const ready = await fetch(`${url}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([200, { service: "ok" }]);
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain("agent_runs_service_unfinished_runs 0");
+  expect((await fetch(url)).url).toBe(`${url}/api/v1/docs`);
+
+  service.child.kill("SIGTERM");
+  expect(await service.ended).toBe(0);
+  expect(service.stdout() + service.stderr()).not.toContain(key);
+
+  const again = alone(folder);
+  expect((await apiAt(await again.url, key).run(id)).state).toBe("SUCCEEDED");
+});
+
+test("the greeting's example, sent as curl sends it, makes a run", async () => {
+  const folder = await freshFolder();
+  const service = alone(folder);
+  await service.url;
+  const example = /curl -H "Authorization: Bearer \$\(cat '(.+)'\)" -d '(.+)' (\S+)\n/.exec(service.stdout());
+  const [, keyFile = "", body = "", address = ""] = example ?? [];
+  const key = (await readFile(join(folder, keyFile), "utf8")).trim();
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/x-www-form-urlencoded" };
+  const answer = await fetch(address, { method: "POST", headers, body });
+  expect(await answer.json()).toMatchObject({ run_id: expect.any(String), state: "QUEUED" });
+});
+
+test("started alone, the service takes its key, its command and its offer from its settings", async () => {
+  const folder = await freshFolder();
+  await writeFile(join(folder, ".env"), "AGENT_COMMAND=cat\nAGENT_API_KEY=key-of-the-operator\n");
+  await writeFile(
+    join(folder, "agent-runs-bot.yaml"),
+    "service: { models: [fast], factories: { Fixers: { base_prompt: Fix it. } }, session_links: read }\n",
+  );
+  const service = alone(folder);
+  const api = apiAt(await service.url, "key-of-the-operator");
+  expect(service.stdout()).not.toContain("key-of-the-operator");
+  const answer = await api.send("POST", "/factory/fixers/runs", { prompt: "The flaky test" });
+  const { run_id } = await answer.json();
+  expect((await api.until(run_id, "SUCCEEDED")).agent_config).toMatchObject({ model_id: "fast" });
+  expect(await api.said(run_id)).toEqual([
+    "user: The flaky test",
+    expect.stringMatching(/^assistant: Fix it\.\s[\s\S]*The flaky test$/),
+  ]);
+});
+
+test("a run that is under way when the service is told to stop is ended, and the service is gone in time", async () => {
+  const folder = await freshFolder();
+  const service = alone(folder, { AGENT_COMMAND: "echo $$; sleep 60", AGENT_API_KEY: "k" });
+  const api = apiAt(await service.url, "k");
+  const id = await api.create({ prompt: "x" });
+  await api.until(id, "INPROGRESS");
+  const pid = await eventually(async () => {
+    const said = (await api.said(id)).at(-1) ?? "";
+    return /^assistant: (\d+)$/.exec(said)?.[1] ?? null;
+  }, "the command's first words");
+  service.child.kill("SIGTERM");
+  const inTime = new Promise((resolve) => setTimeout(resolve, 10_000, "too late").unref());
+  expect(await Promise.race([service.ended, inTime])).toBe(0);
+  expect(alive(Number(pid))).toBe(false);
+  const again = alone(folder, { AGENT_API_KEY: "k" });
+  expect((await apiAt(await again.url, "k").run(id)).state).toBe("ERROR");
+});
+
+test("wrong settings are told in sentences, all at once, and nothing is started", async () => {
+  const folder = await freshFolder();
+  await writeFile(
+    join(folder, "agent-runs-bot.yaml"),
+    "service: { factories: { a: { environment: gone-secret } }, environments: { app: } }\n",
+  );
+  const service = alone(folder, { PORT: "high", AGENT_API_KEY: "two words" });
+  expect(await service.ended).toBe(1);
+  expect(service.stderr().trim().split("\n")).toEqual([
+    "PORT must be a whole number, 0 to 65535.",
+    "AGENT_API_KEY has characters that no API key has: copy it once more.",
+    "agent-runs-bot.yaml: service.factories.a.environment names none of service.environments (app).",
+  ]);
+  expect(service.stdout()).toBe("");
+});
+
+test("a folder that another service serves is refused, and it is told who serves it", async () => {
+  const folder = await freshFolder();
+  const first = alone(folder);
+  await first.url;
+  const second = alone(folder);
+  expect(await second.ended).toBe(1);
+  expect(second.stderr()).toContain(
+    `is in use by process ${first.child.pid}. Stop that process, or set DATA_DIR to another folder.\n`,
+  );
+});
+
+test.each([
+  ["", 200],
+  ["session_links: read", 403],
+])(
+  "a bot's own service offers what the config file says, and with %j its links let people steer with %s",
+  async (links, status) => {
+    const folder = await freshFolder();
+    await writeFile(join(folder, "agent-runs-bot.yaml"), `service:\n  models: [fast]\n  ${links}\n`);
+    const url = await started(folder, [], {}).url;
+    const key = (await readFile(join(folder, "data/embedded-service-key"), "utf8")).trim();
+    const api = apiAt(url, key);
+    expect(await (await api.send("GET", "/agent/models")).json()).toMatchObject({ default_model_id: "fast" });
+    const id = await api.create({ prompt: "x" });
+    const link = new URL((await api.run(id)).session_link ?? "");
+    const followed = await fetch(`${link.origin}${link.pathname}/followups`, {
+      method: "POST",
+      headers: { "x-session-key": link.searchParams.get("key") ?? "" },
+      body: JSON.stringify({ message: "More" }),
+    });
+    expect(followed.status).toBe(status);
+  },
+);

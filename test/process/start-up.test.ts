@@ -1,0 +1,202 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import { join } from "node:path";
+import { afterEach, expect, onTestFinished, test } from "vitest";
+import { botProcesses } from "#test/support/bot/bot-process.ts";
+
+const bots = botProcesses();
+afterEach(bots.clean);
+
+test("with an empty environment it starts, says where it is, and everything it brought along answers", async () => {
+  const bot = await bots.run({});
+  const url = await bot.url();
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(bot.stdout()).toContain(`try the bot at ${url}/sandbox`);
+  const ready = await fetch(`${url}/readyz`);
+  expect(await ready.json()).toEqual({ store: "ok", api: "ok", slack: "ok", github: "ok" });
+  expect(ready.status).toBe(200);
+  expect((await fetch(`${url}/api/v1/agent/runs`)).status).toBe(401);
+  expect((await fetch(url, { redirect: "manual" })).headers.get("location")).toBe("/sandbox");
+  const page = await fetch(`${url}/sandbox`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-type")).toContain("text/html");
+});
+
+test("everything that is wrong is told at once, in sentences, and the exit status is 1", async () => {
+  const bot = await bots.run({ PORT: "http", SLACK_BOT_TOKEN: "xoxb-1", SLACK_SIGNIN_SECRET: "x" });
+  expect(await bot.ended).toBe(1);
+  expect(bot.stdout()).toBe("");
+  expect(bot.stderr().trimEnd().split("\n")).toEqual([
+    "PORT must be a whole number, 0 to 65535.",
+    expect.stringMatching(/^SLACK_SIGNING_SECRET is missing: copy it from .+\.$/),
+    "SLACK_SIGNIN_SECRET means nothing here: is SLACK_SIGNING_SECRET meant?",
+  ]);
+});
+
+test.each([[["--port", "3000"]], [["service", "--verbose"]]])(
+  "arguments %j are refused with the way to set what they may mean",
+  async (scriptArgs) => {
+    const bot = await bots.run({}, { scriptArgs });
+    expect(await bot.ended).toBe(1);
+    expect(bot.stdout()).toBe("");
+    expect(bot.stderr()).toMatch(/^The bot and the service take no arguments: .*\.env\.example\)\.\n$/);
+  },
+);
+
+test("a port that is taken is told in one sentence, without a stack", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const address = other.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  const bot = await bots.run({ PORT: String(port), LOG_LEVEL: "error" });
+  expect(await bot.ended).toBe(1);
+  expect(bot.stderr()).toBe(
+    `PORT ${port} is already in use on 127.0.0.1: stop what listens there, or set PORT to another number.\n`,
+  );
+  other.close();
+});
+
+test("a second bot on the same data is told in one sentence, and the first goes on", async () => {
+  const cwd = await bots.folder();
+  const first = await bots.run({}, { cwd });
+  const url = await first.url();
+  const second = await bots.run({ LOG_LEVEL: "error" }, { cwd });
+  expect(await second.ended).toBe(1);
+  expect(second.stderr()).toMatch(/^The data folder \.\/data is in use by another process.*DATA_DIR.*\n$/);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
+test("a Node that is too old is told what to do, and nothing else is loaded", async () => {
+  const old = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
+  const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(old)}`];
+  const bot = await bots.run({ PORT: "not even read" }, { nodeArgs });
+  expect(await bot.ended).toBe(1);
+  expect(bot.stderr()).toMatch(/^agent-runs-bot needs Node 24 or later .*npm install.*npm start.*\.\n$/);
+});
+
+test("a signal stops it in order, with exit status 0, and its data is free again", async () => {
+  const cwd = await bots.folder();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    const bot = await bots.run({}, { cwd });
+    await bot.url();
+    bot.child.kill(signal);
+    expect(await bot.ended).toBe(0);
+    expect(bot.stderr()).not.toContain('"level":"error"');
+  }
+});
+
+test("it stops in order too where the signal ends the shell that npm started it with", async () => {
+  const cwd = await bots.folder();
+  const { PATH = "" } = process.env;
+  const line = `"${process.execPath}" "${join(import.meta.dirname, "../../src/start.mjs")}" 2>log; true`;
+  const env = { PATH, PORT: "0", npm_lifecycle_event: "start" };
+  const shell = spawn("sh", ["-c", line], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  const [greeting] = await once(shell.stdout, "data");
+  const url = /listens at (\S+)/.exec(String(greeting))?.[1];
+  const isUp = (): Promise<boolean> =>
+    fetch(`${url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+  expect(await isUp()).toBe(true);
+  const pid = Number(await readFile(join(cwd, "data/lock.pid"), "utf8"));
+  onTestFinished(async () => {
+    if (await isUp()) process.kill(pid, "SIGKILL");
+  });
+  shell.kill("SIGTERM");
+  await expect.poll(isUp, { timeout: 10_000 }).toBe(false);
+  expect(await readFile(join(cwd, "log"), "utf8")).toContain(
+    '"reason":"npm has ended","msg":"The bot is stopping"',
+  );
+});
+
+test("a second signal ends it at once, although somebody is still being served", async () => {
+  const bot = await bots.run({});
+  const url = await bot.url();
+  const sending = request(`${url}/github/webhooks`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "content-length": "10",
+      "x-github-event": "ping",
+      "x-github-delivery": "d-1",
+      "x-hub-signature-256": "sha256=0",
+      expect: "100-continue",
+    },
+  });
+  const broken = once(sending, "error");
+  sending.flushHeaders();
+  await once(sending, "continue");
+  bot.child.kill("SIGTERM");
+  await expect.poll(bot.stderr).toContain("The bot is stopping");
+  bot.child.kill("SIGTERM");
+  expect(await bot.ended).toBe(143);
+  await broken;
+});
+
+test(".env in the working directory is read, and the real environment wins over it", async () => {
+  const cwd = await bots.folder();
+  await writeFile(join(cwd, ".env"), "DATA_DIR=./from-file\nLOG_LEVEL=loud\n");
+  const bot = await bots.run({ LOG_LEVEL: "warn" }, { cwd });
+  await bot.url();
+  expect((await stat(join(cwd, "from-file"))).isDirectory()).toBe(true);
+});
+
+test.each([
+  ["with a byte order mark", Buffer.from("\uFEFFPORT=http\n")],
+  ["in UTF-16", Buffer.from("\uFEFFPORT=http\n", "utf16le")],
+])("a .env %s is refused, since its settings would be passed over", async (_, content) => {
+  const cwd = await bots.folder();
+  await writeFile(join(cwd, ".env"), content);
+  const bot = await bots.run({}, { cwd });
+  expect(await bot.ended).toBe(1);
+  expect(bot.stderr()).toBe(".env is not plain UTF-8: save it as UTF-8 without a byte order mark (BOM).\n");
+});
+
+test("the embedded service's key is kept for its owner alone, and is in no output", async () => {
+  const cwd = await bots.folder();
+  const path = join(cwd, "data/embedded-service-key");
+  const keys: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    const bot = await bots.run({ LOG_LEVEL: "trace" }, { cwd });
+    const url = await bot.url();
+    const key = (await readFile(path, "utf8")).trim();
+    const asked = await fetch(`${url}/api/v1/agent/runs`, { headers: { authorization: `Bearer ${key}` } });
+    expect(asked.status).toBe(200);
+    bot.child.kill("SIGTERM");
+    await bot.ended;
+    expect(bot.stdout() + bot.stderr()).not.toContain(key);
+    keys.push(key);
+  }
+  expect(keys[0]).toMatch(/^[\w-]{43}$/);
+  expect(keys[1]).toBe(keys[0]);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test("one platform alone is a set-up: it starts although that platform is down, and readyz names it", async () => {
+  const closed = createServer().listen(0, "127.0.0.1");
+  await once(closed, "listening");
+  const address = closed.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  closed.close();
+  const bot = await bots.run({
+    GITHUB_TOKEN: "token-of-nobody",
+    GITHUB_WEBHOOK_SECRET: "hook-secret",
+    GITHUB_API_URL: `http://127.0.0.1:${port}`,
+  });
+  const url = await bot.url();
+  const ready = await fetch(`${url}/readyz`);
+  expect(ready.status).toBe(503);
+  const answer = await ready.json();
+  expect(answer).toEqual({ store: "ok", api: "ok", github: expect.any(String) });
+  expect(JSON.stringify(answer)).not.toMatch(/"github":"ok"/);
+  await expect
+    .poll(bot.stderr)
+    .toContain('"reason":"GitHub could not be reached.","msg":"Not ready: github"');
+  expect((await fetch(`${url}/sandbox`)).status).toBe(404);
+  expect((await fetch(`${url}/slack/events`, { method: "POST" })).status).toBe(404);
+  expect(bot.stdout()).toContain(`webhook URL ${url}/github/webhooks`);
+  expect(bot.stdout() + bot.stderr()).not.toMatch(/token-of-nobody|hook-secret/);
+});

@@ -1,0 +1,67 @@
+/** A run that begins again in the very moment in which what its earlier turns left is removed. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { emptyCatalog } from "#service/catalog.ts";
+import { createGit } from "#service/files/git.ts";
+import { removeOldFiles } from "#service/files/old-files.ts";
+import { createRepositories } from "#service/files/repositories.ts";
+import { createWorkplaces } from "#service/files/workplaces.ts";
+import { createRunProcess } from "#service/processes/run-process.ts";
+import { createStartedProcesses } from "#service/processes/started-processes.ts";
+import { freshFolder } from "#test/support/service/serving.ts";
+import { documentOf, noLog } from "#test/support/service/stored-runs.ts";
+
+test("its folder without an environment is made after the old one is gone, not taken away from it", async () => {
+  const folder = await freshFolder();
+  const process = createRunProcess(createStartedProcesses(join(folder, "processes"), 500, noLog), 500);
+  const git = createGit(process);
+  const workplaces = createWorkplaces({
+    catalog: emptyCatalog,
+    workDir: join(folder, "work"),
+    recordDir: join(folder, "worktrees"),
+    repositories: createRepositories(join(folder, "repositories"), git, Date.now),
+    git,
+    run: process,
+    inherited: {},
+    now: Date.now,
+    log: noLog,
+  });
+  const { run } = documentOf(1, { prompt: "x" });
+  const { signal } = new AbortController();
+  const path = workplaces.folderOf(run);
+  await workplaces.prepare(run, signal);
+  await writeFile(join(path, "old.txt"), "");
+
+  const begun = Promise.withResolvers<void>();
+  const begin = async (): Promise<void> => {
+    await workplaces.prepare(run, signal);
+    await writeFile(join(path, "new.txt"), "");
+  };
+  const isOver = (): boolean => {
+    begun.resolve(begin());
+    return true;
+  };
+  await workplaces.removeOld(isOver, signal);
+  await begun.promise;
+  expect(await readdir(path)).toEqual(["new.txt"]);
+});
+
+test("files that it leaves anew are not removed with the old ones", async () => {
+  const folder = await freshFolder();
+  const { run } = documentOf(1, { prompt: "x" });
+  const path = join(folder, run.id);
+  await mkdir(path);
+  await writeFile(join(path, "old.txt"), "");
+  const isOver = (): boolean => {
+    queueMicrotask(() => {
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, "new.txt"), "");
+    });
+    return true;
+  };
+  await removeOldFiles(folder, { isOver, signal: new AbortController().signal, log: noLog });
+  expect(await readdir(folder)).toEqual([run.id]);
+  expect(await readdir(path)).toEqual(["new.txt"]);
+});

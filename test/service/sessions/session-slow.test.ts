@@ -1,0 +1,59 @@
+/** Readers that take nothing: what waits for them is bounded, and they are let go in the end. */
+import { expect, test } from "vitest";
+import { newRun } from "#service/run/new-run.ts";
+import type { RunDocument } from "#service/run/run-document.ts";
+import { begun } from "#service/run/run-life.ts";
+import { createSessionStreams } from "#service/sessions/session-stream.ts";
+import { eventually } from "#test/support/service/serving.ts";
+
+const nothing = (): void => undefined;
+const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+function working(): RunDocument {
+  const birth = { id: "one", order: 1, now: 5, sessionKey: "k", earlier: [] };
+  const document = begun(newRun({ prompt: "x" }, birth), 6);
+  if (document === null) throw new Error("a new run can begin");
+  return document;
+}
+
+/** Streams of one run, whose agent writes a hundred kilobytes more at each look. */
+function writing(stallMs: number) {
+  const document = working();
+  const state = { output: "", looks: 0 };
+  const streams = createSessionStreams({
+    runs: { get: () => document.run, read: async () => document },
+    live: () => {
+      state.looks++;
+      state.output += `${"x".repeat(100_000)} ${state.looks}\n`;
+      return state.output;
+    },
+    now: () => 7,
+    log,
+    limits: { streams: 1, stallMs },
+  });
+  const opened = streams.open("one", "");
+  if (!opened.ok || opened.value.body === null) throw new Error("there is room for one");
+  return { streams, state, body: opened.value.body };
+}
+
+test("for a reader that takes nothing no more waits than one change, and all of it comes later", async () => {
+  const { streams, state, body } = writing(60_000);
+  await eventually(() => (state.looks >= 4 ? true : null), "four looks");
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  const first = await reader.read();
+  const second = await reader.read();
+  const waited = decoder.decode(first.value) + decoder.decode(second.value);
+  expect(waited.length).toBeLessThan(150_000);
+  const third = decoder.decode((await reader.read()).value);
+  expect(third.length).toBeGreaterThan(300_000);
+  streams.stop();
+  expect((await reader.read()).done).toBe(true);
+});
+
+test("a reader that takes nothing for long is let go and makes room for another", async () => {
+  const { streams } = writing(1);
+  expect(streams.open("one", "").ok).toBe(false);
+  await eventually(() => (streams.open("one", "").ok ? true : null), "room for another");
+  streams.stop();
+});

@@ -1,0 +1,218 @@
+import { mkdir, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { openToRead } from "#service/store/run-database.ts";
+import { writeOf } from "#service/store/run-rows.ts";
+import { createRunWriter, startWriterThread } from "#service/store/run-writer.ts";
+import { freshFolder, serving } from "#test/support/service/serving.ts";
+import { documentOf, everything, idsOn, noLog, openStore } from "#test/support/service/stored-runs.ts";
+
+test("a document comes back as it was written, and a transcript grows by what is said", async () => {
+  const folder = await freshFolder();
+  const runs = await openStore({ folder, now: () => 5 });
+  const prompt = 'say "hi"\n\ud83d\ude00 \ud800 \0';
+  const document = documentOf(1, {
+    prompt,
+    metadata: { ["__proto__"]: "p", key: "" },
+    config: { odd: { deep: [1] } },
+  });
+  await runs.add(document);
+  expect(await runs.read("run-1")).toEqual(document);
+  const words = (text: string, turn: number) => ({ role: "user" as const, at: turn, turn, text });
+  const said = [[words(prompt, 1)], [words(prompt, 1), words("two", 1)], [words("other", 2)], []];
+  for (const each of said) {
+    await runs.change("run-1", (before) => {
+      const kept = before.said.filter((one, at) => one.text === each[at]?.text);
+      return {
+        document: { ...before, waiting: [], said: [...kept, ...each.slice(kept.length)] },
+        result: null,
+      };
+    });
+    expect((await runs.read("run-1"))?.said).toEqual(each);
+  }
+  const last = await runs.read("run-1");
+  await runs.close();
+  const again = await openStore({ folder });
+  expect(await again.read("run-1")).toEqual(last);
+  expect(again.get("run-1")).toEqual(last?.run);
+});
+
+test("changes of one run are made one after the other, and each sees the one before", async () => {
+  const runs = await openStore();
+  await runs.add(documentOf(1, { prompt: "x" }));
+  const turns = await Promise.all(
+    Array.from({ length: 50 }, () =>
+      runs.change("run-1", (before) => ({
+        document: { ...before, turn: before.turn + 1 },
+        result: before.run.updatedAt,
+      })),
+    ),
+  );
+  expect((await runs.read("run-1"))?.turn).toBe(50);
+  expect(new Set(turns.map((each) => each?.result)).size).toBe(50);
+});
+
+test("the queue, the counts, the places and the conversations are right, and outlive a restart", async () => {
+  const folder = await freshFolder();
+  let runs = await openStore({ folder });
+  await runs.add(documentOf(1, { prompt: "x" }, { state: "SUCCEEDED" }));
+  await runs.add(documentOf(2, { prompt: "x" }, { queued: 7 }));
+  await runs.add(documentOf(3, { prompt: "x", conversation_id: "run-1" }));
+  await runs.add(documentOf(4, { prompt: "x" }, { state: "INPROGRESS" }));
+  await runs.change("run-4", (before) => ({
+    document: { ...before, run: { ...before.run, state: "BLOCKED" } },
+    result: null,
+  }));
+  for (let start = 1; start <= 2; start += 1) {
+    expect(runs.unfinished().map(({ id }) => id)).toEqual(["run-3", "run-2"]);
+    expect(runs.unfinishedCount()).toBe(2);
+    expect(runs.nextQueued(new Set())).toBe("run-3");
+    expect(runs.nextQueued(new Set(["run-3"]))).toBe("run-2");
+    expect(runs.nextQueued(new Set(["run-2", "run-3"]))).toBe(null);
+    expect(runs.highestPlace()).toBe(7);
+    expect(runs.latestOf("run-1")).toBe("run-3");
+    expect(runs.latestOf("run-2")).toBe("run-2");
+    expect(runs.latestOf("run-3")).toBe(null);
+    await runs.close();
+    runs = await openStore({ folder });
+  }
+});
+
+test("only its owner can read the runs", async () => {
+  const folder = join(await freshFolder(), "service");
+  const runs = await openStore({ folder });
+  await runs.add(documentOf(1, { prompt: "x" }));
+  const modes = new Map<string, number>();
+  for (const name of await readdir(folder)) modes.set(name, (await stat(join(folder, name))).mode & 0o777);
+  expect(Object.fromEntries(modes)).toEqual({ "runs.db": 0o600, "runs.db-wal": 0o600, "runs.db-shm": 0o600 });
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+});
+
+test("a database that is none, is torn, or is of a newer version stops the start with a sentence, and is left as it is", async () => {
+  const folder = await freshFolder();
+  const path = join(folder, "service", "runs.db");
+  const first = await serving({ folder });
+  await first.api.create({ prompt: "x" });
+  await first.stop();
+  const whole = await readFile(path);
+  const refused = (sentence: RegExp) =>
+    expect(serving({ folder })).rejects.toMatchObject({
+      name: "UnusableRuns",
+      message: expect.stringMatching(sentence),
+    });
+
+  await writeFile(path, "no database at all, but long enough to be read as one".repeat(100));
+  await refused(/runs\.db are damaged.*Put a backup in its place, or move it/);
+  await writeFile(path, whole);
+  await truncate(path, whole.length / 2);
+  await refused(/damaged/);
+  expect((await stat(path)).size).toBe(whole.length / 2);
+  await writeFile(path, whole);
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA user_version = 99");
+  database.close();
+  await refused(
+    /newer version \(format 99; this one reads \d+\)\. Start that version again, or move the file away/,
+  );
+
+  // The folder is free after each, and what was in it is there again with its file.
+  await writeFile(path, whole);
+  const { api } = await serving({ folder });
+  expect((await api.list("")).runs.map(({ prompt }) => prompt)).toEqual(["x"]);
+});
+
+test("a writing thread that ends is replaced, and what was asked of it is written once", async () => {
+  const path = join(await freshFolder(), "runs.db");
+  const database = await openToRead(path);
+  const threads: Worker[] = [];
+  const writer = createRunWriter(() => {
+    const thread = startWriterThread(path);
+    threads.push(thread);
+    return thread;
+  }, noLog);
+  const written: Promise<void>[] = [];
+  for (let order = 1; order <= 300; order += 1) {
+    written.push(writer.write(writeOf(null, documentOf(order, { prompt: "x", metadata: { key: "value" } }))));
+    if (order === 50 || order === 150) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await threads.at(-1)?.terminate();
+    }
+  }
+  await Promise.all(written);
+  expect(threads.length).toBeGreaterThan(1);
+  for (const table of ["run", "item", "metadata"]) {
+    expect(database.prepare(`SELECT count(*) AS rows FROM ${table}`).get()?.rows).toBe(300);
+  }
+  database.close();
+  await writer.close();
+});
+
+test("where no thread lives, writes reject, and with one that does they succeed again", async () => {
+  const path = join(await freshFolder(), "runs.db");
+  (await openToRead(path)).close();
+  let broken = true;
+  const writer = createRunWriter(
+    () => (broken ? new Worker("process.exit(1)", { eval: true }) : startWriterThread(path)),
+    noLog,
+  );
+  const write = () => writer.write(writeOf(null, documentOf(1, { prompt: "x" })));
+  await expect(write()).rejects.toThrow(/ends again and again/);
+  broken = false;
+  await write();
+  await writer.close();
+});
+
+test("one write that can't be done fails by itself, and the others of its group are done", async () => {
+  const runs = await openStore();
+  const documents = [1, 2, 3, 2].map((order) => documentOf(order, { prompt: "x" }));
+  const [one, two, three, other] = documents;
+  if (!one || !two || !three || !other) throw new Error("no documents");
+  // Two runs in one place.
+  const clash = { ...other, run: { ...other.run, id: "other" } };
+  const done = await Promise.allSettled([one, two, clash, three].map((each) => runs.add(each)));
+  expect(done.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
+  expect((await idsOn(runs, everything)).sort()).toEqual(["run-1", "run-2", "run-3"]);
+});
+
+/** As earlier versions kept a run. */
+async function keepAsFile(folder: string, order: number, text?: string): Promise<void> {
+  const { run, ...rest } = documentOf(order, { prompt: `prompt ${order}` });
+  const { artifacts: _, factoryUid: __, attachments: ___, ...old } = run;
+  const document = { ...rest, version: 1, run: { ...old, pullRequests: [] } };
+  await mkdir(join(folder, "runs"), { recursive: true });
+  await writeFile(join(folder, "runs", `${run.id}.json`), text ?? JSON.stringify(document));
+}
+
+test("runs that an earlier version kept in files are imported once, and their folder is left aside", async () => {
+  const folder = await freshFolder();
+  for (let order = 1; order <= 450; order += 1) await keepAsFile(folder, order);
+  await keepAsFile(folder, 451, "{");
+  await keepAsFile(folder, 452, JSON.stringify(documentOf(453, { prompt: "of another" })));
+  await writeFile(join(folder, "runs", ".run-1.json.half.tmp"), "{");
+  const logged: string[] = [];
+  const log = { ...noLog, error: (message: string) => void logged.push(message) };
+
+  let runs = await openStore({ folder, log });
+  const filter = { ...everything, limit: 500, sort_by: "created_at", sort_order: "asc" } as const;
+  const ids = Array.from({ length: 450 }, (_, at) => `run-${at + 1}`);
+  expect(await idsOn(runs, filter)).toEqual(ids);
+  expect(await runs.read("run-7")).toEqual(documentOf(7, { prompt: "prompt 7" }));
+  expect(logged).toHaveLength(2);
+  expect((await readdir(folder)).filter((name) => name.startsWith("runs") && !name.includes("."))).toEqual(
+    [],
+  );
+  const aside = await readdir(join(folder, "runs.imported"));
+  expect(aside.filter((name) => name.endsWith(".broken")).sort()).toEqual([
+    "run-451.json.broken",
+    "run-452.json.broken",
+  ]);
+  expect(aside.filter((name) => name.endsWith(".json"))).toHaveLength(450);
+
+  await runs.change("run-7", (before) => ({ document: { ...before, turn: 5 }, result: null }));
+  await runs.close();
+  runs = await openStore({ folder });
+  expect(await idsOn(runs, filter)).toEqual(ids);
+  expect((await runs.read("run-7"))?.turn).toBe(5);
+});

@@ -1,0 +1,172 @@
+import { spawn } from "node:child_process";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
+import { startOf } from "#service/processes/process-identity.ts";
+import { childServing } from "#test/support/service/child-serving.ts";
+import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+
+/** Writes its id, then waits to be ended; writes down each time it is started. */
+const endless = "echo begun >> ../begun; echo $$ > ../pid; echo partial; sleep 300; echo never >> ../begun";
+
+const lastPid = (folder: string): Promise<number> =>
+  eventually(
+    async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
+    "the command's process",
+  );
+
+test("after kill -9 queued runs run, the interrupted one is ERROR, its process is ended, nothing runs twice", async () => {
+  const folder = await freshFolder();
+  const before = await childServing(folder, endless);
+  const working = await before.api.create({ prompt: "working", metadata: { key: "value" } });
+  const pid = await lastPid(folder);
+  const queued = await before.api.create({ prompt: "queued" });
+  await before.api.followUp(queued, "with a follow-up");
+  const cancelled = await before.api.create({ prompt: "cancelled" });
+  await before.api.cancel(cancelled);
+  const seen = await before.api.run(working);
+  expect(seen.state).toBe("INPROGRESS");
+  await before.killed();
+  expect(alive(pid)).toBe(true);
+
+  const { api, lines } = await serving({ folder, command: "cat", maxRuns: 1 });
+
+  expect(alive(pid)).toBe(false);
+  const interrupted = await api.run(working);
+  expect(interrupted).toMatchObject({
+    state: "ERROR",
+    metadata: { key: "value" },
+    status_message: { error_code: "resource_unavailable", retryable: true },
+  });
+  expect(Date.parse(interrupted.updated_at)).toBeGreaterThan(Date.parse(seen.updated_at));
+  await api.until(queued, "SUCCEEDED");
+  expect((await api.said(queued)).at(-1)).toBe("assistant: queued\n\nwith a follow-up");
+  expect((await api.run(cancelled)).state).toBe("CANCELLED");
+  expect(await readFile(join(folder, "work", "begun"), "utf8")).toBe("begun\n");
+  expect(lines.filter(({ message }) => message === "a turn begins")).toHaveLength(1);
+
+  await api.followUp(working, "go on");
+  await api.until(working, "SUCCEEDED");
+});
+
+test("while a service lives no other takes its folder, and a killed one's folder is free", async () => {
+  const folder = await freshFolder();
+  const before = await childServing(folder, "cat");
+  await expect(serving({ folder, command: "cat" })).rejects.toMatchObject({ name: "FolderInUse" });
+  await before.killed();
+  await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
+});
+
+test.runIf(process.platform === "linux")(
+  "a killed service that nobody waits for holds its folder no longer",
+  async () => {
+    const folder = await freshFolder();
+    const script = join(import.meta.dirname, "../../support/service/serving-process.ts");
+    // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
+    const line = `"$1" "$2" "$3" cat & echo "pid $!"; exec sleep 60`;
+    const parent = spawn("/bin/sh", ["-c", line, "sh", process.execPath, script, folder], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => {
+      parent.kill("SIGKILL");
+    });
+    let said = "";
+    parent.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    await eventually(() => /^http:/m.exec(said), "the service's address");
+    const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
+    process.kill(pid, "SIGKILL");
+    const state = async (): Promise<string | undefined> =>
+      /^State:\s+(\w)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
+    // Its first thread may be dead before the others are, which hold its files till then.
+    const isDead = async (): Promise<boolean> =>
+      (await state()) === "Z" && (await readdir(`/proc/${pid}/task`)).length === 1;
+    await eventually(async () => ((await isDead()) ? true : null), "its death");
+    await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
+    expect(await state()).toBe("Z");
+  },
+);
+
+test("stopping ends what runs, tells it, and leaves the queue for the next start", async () => {
+  const first = await serving({ command: endless, maxRuns: 1 });
+  const working = await first.api.create({ prompt: "working" });
+  const pid = await lastPid(first.folder);
+  const queued = await first.api.create({ prompt: "queued" });
+  await eventually(async () => ((await first.api.said(working)).length === 2 ? true : null), "its words");
+
+  await first.stop();
+
+  expect(alive(pid)).toBe(false);
+  const { api } = await serving({ folder: first.folder, command: "cat" });
+  expect(await api.run(working)).toMatchObject({
+    state: "ERROR",
+    status_message: { error_code: "resource_unavailable", retryable: true },
+  });
+  expect((await api.said(working))[1]).toBe("assistant: partial");
+  await api.until(queued, "SUCCEEDED");
+});
+
+test("a run that can't be read is set aside and stops nothing else", async () => {
+  const first = await serving({ command: "cat", maxRuns: 1 });
+  const good = await first.api.create({ prompt: "good" });
+  const torn = await first.api.create({ prompt: "torn" });
+  const odd = await first.api.create({ prompt: "odd" });
+  const wordless = await first.api.create({ prompt: "wordless" });
+  for (const id of [good, torn, odd, wordless]) await first.api.until(id, "SUCCEEDED");
+  await first.stop();
+  const database = new DatabaseSync(join(first.folder, "service", "runs.db"));
+  const spoil = (id: string, set: string): void =>
+    void database.prepare(`UPDATE item SET ${set} WHERE ord = (SELECT ord FROM run WHERE id = ?)`).run(id);
+  spoil(torn, "run = substr(run, 1, length(run) / 2)");
+  spoil(odd, `run = '{"id":"odd"}'`);
+  spoil(wordless, "rest = '{'");
+  const queue = database.prepare("UPDATE run SET state = 'QUEUED' WHERE id = ?");
+  for (const id of [odd, wordless]) queue.run(id);
+  database.close();
+
+  const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
+
+  // Those in the queue are found broken when their turn comes, and the queue goes on.
+  await api.until(await api.create({ prompt: "more" }), "SUCCEEDED");
+  expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
+  expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);
+  expect((await api.list("")).runs.map(({ prompt }) => prompt)).toEqual(["more", "good"]);
+  for (const id of [torn, odd, wordless]) {
+    expect((await api.send("GET", `/agent/runs/${id}`)).status).toBe(404);
+    expect((await api.send("POST", `/agent/runs/${id}/cancel`)).status).toBe(404);
+  }
+  const aside = lines.filter(({ message }) => message === "a run can't be read and is set aside");
+  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
+});
+
+test("a process that only has the id of a started one is left alone", async () => {
+  const folder = await freshFolder();
+  const bystander = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
+  onTestFinished(() => void bystander.kill("SIGKILL"));
+  const { pid } = bystander;
+  if (pid === undefined) throw new Error("no process");
+  await mkdir(join(folder, "service", "processes"), { recursive: true });
+  const record = join(folder, "service", "processes", "one.json");
+  await writeFile(record, JSON.stringify({ pid, start: "another boot:1" }));
+  const first = await serving({ folder });
+  expect(alive(pid)).toBe(true);
+  await first.stop();
+
+  // The same record with the true start is the proof that it would have been ended.
+  await writeFile(record, JSON.stringify({ pid, start: await startOf(pid) }));
+  const ended = new Promise((resolve) => bystander.once("exit", resolve));
+  await serving({ folder });
+  await ended;
+});
+
+test("the order of the queue outlives a restart", async () => {
+  const first = await serving({ demoStepMs: 600_000, maxRuns: 1 });
+  const ids: string[] = [];
+  for (const prompt of ["a", "b", "c", "d"]) ids.push(await first.api.create({ prompt }));
+  await first.stop();
+  const { api, folder } = await serving({ folder: first.folder, command: "cat >> ../begun", maxRuns: 1 });
+  for (const id of ids) await api.until(id, "SUCCEEDED");
+  expect(await readFile(join(folder, "work", "begun"), "utf8")).toBe("a\nb\nc\nd\n");
+});

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { newRun } from "#service/run/new-run.ts";
+import { turnInput } from "#service/turns/turn-input.ts";
+
+const parts = { basePrompt: "", skill: null, attachmentsFolder: "/attachments" };
+
+/** What the agent is given in the second turn, where the first one's answer was this. */
+function secondInput(answer: string): string {
+  const birth = { id: "run", order: 1, now: 0, sessionKey: "key", earlier: [] };
+  const document = newRun({ prompt: "The first request" }, birth);
+  const said = [
+    { role: "user" as const, at: 0, turn: 1, text: "The first request" },
+    { role: "assistant" as const, at: 0, turn: 1, text: answer },
+    { role: "user" as const, at: 0, turn: 2, text: "go on" },
+  ];
+  return turnInput({ ...document, said, turn: 2 }, parts).input;
+}
+
+test("of an answer longer than what is given again the agent reads the end", () => {
+  const input = secondInput(`${"x".repeat(250_000)} and so it was done`);
+  expect(input.length).toBeLessThan(201_000);
+  expect(input).toMatch(
+    /left out\.\)\n+<assistant>\n\(Its beginning is left out\.\)\nx+ and so it was done\n/,
+  );
+  expect(input).not.toContain("The first request");
+  expect(input.endsWith("go on\n")).toBe(true);
+});
+
+test("what was said before is given again whole where there is room", () => {
+  const input = secondInput("y".repeat(150_000));
+  expect(input).toMatch(/<user>\nThe first request\n<\/user>\n\n<assistant>\ny{150000}\n<\/assistant>/);
+  expect(input).not.toContain("left out");
+});

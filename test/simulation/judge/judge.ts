@@ -1,0 +1,16 @@
+/** Whether what can be seen outside, when all is quiet, is what people were promised. */
+import type { Deed } from "#test/simulation/world/deliveries.ts";
+import { gather } from "#test/simulation/world/outside.ts";
+import type { World } from "#test/simulation/world/world.ts";
+import { checkCards } from "./cards.ts";
+import { checkDeeds } from "./deeds.ts";
+import { checkRuns } from "./runs.ts";
+import { checkStore } from "./store.ts";
+
+export function judge(world: World, deeds: readonly Deed[]): void {
+  const seen = gather(world, deeds);
+  checkRuns(seen);
+  checkDeeds(seen);
+  checkCards(seen);
+  checkStore(seen);
+}

@@ -1,0 +1,86 @@
+/** Runs and follow-ups, as the service has them. */
+import type { Deed } from "#test/simulation/world/deliveries.ts";
+import { firstOf, type Outside, unquoted } from "#test/simulation/world/outside.ts";
+import { lockedIssue } from "#test/simulation/world/world.ts";
+
+export function checkRuns(outside: Outside): void {
+  const { world, deeds, runsOf, followUps, seen, wrong } = outside;
+  const byId = new Map(deeds.map((deed) => [deed.event.id, deed]));
+  let retries = 0;
+  for (const [dispatch, runs] of runsOf) {
+    if (runs.length > 1) {
+      wrong("a dispatch makes exactly one run", `${dispatch} made ${runs.map(({ id }) => id).join(", ")}`);
+    }
+    if (dispatch.includes("#retry-")) retries += 1;
+    const deed = byId.get(firstOf(dispatch));
+    if (deed === undefined) wrong("runs are asked for", `nobody asked for ${dispatch}`);
+    else if (deed.event.place === lockedIssue) {
+      wrong("no run is made where nobody can be told of it", dispatch);
+    } else if (!deed.permitted)
+      wrong("only permitted people dispatch", `${deed.event.by.id} did: ${dispatch}`);
+    else if (!seen.has(deed.event.id)) wrong("saved before acked", `${dispatch} has a run but is not saved`);
+  }
+  const asked = deeds.filter((deed) => deed.verb === "retry" && deed.permitted && seen.has(deed.event.id));
+  if (retries > asked.length)
+    wrong("runs are asked for", `${retries} retries, asked for ${asked.length} times`);
+
+  const followedUp = new Set<string>();
+  for (const { effect, run } of followUps) {
+    const event = effect.slice(0, effect.lastIndexOf("/follow-up/"));
+    const deed = byId.get(event);
+    if (followedUp.has(event)) wrong("a follow-up arrives exactly once", `${event} came twice to ${run.id}`);
+    followedUp.add(event);
+    if (deed === undefined) wrong("follow-ups are asked for", `nobody said ${effect}`);
+    else if (!deed.permitted) wrong("only permitted people steer", `${deed.event.by.id} did: ${event}`);
+    else if (deed.intent === "nothing") wrong("what is said aside stays among people", event);
+  }
+  checkOrder(outside, byId);
+  checkTokens(outside);
+
+  for (const run of world.service.runs.values()) {
+    if (run.cancels === 0) continue;
+    const cancels = deeds.filter(({ verb, event }) => verb === "cancel" && seen.has(event.id));
+    if (!cancels.some(({ permitted }) => permitted)) {
+      wrong("only permitted people cancel", `${run.id} was cancelled, yet nobody who may asked for it`);
+    }
+  }
+}
+
+/** What was acked before another thing was even delivered reaches the same run before it. */
+function checkOrder({ world, followUps, wrong }: Outside, byId: ReadonlyMap<string, Deed>): void {
+  for (const run of world.service.runs.values()) {
+    const told = followUps
+      .filter((followUp) => followUp.run === run)
+      .map(({ effect }) => byId.get(effect.slice(0, effect.lastIndexOf("/follow-up/"))));
+    for (const [at, later] of told.entries()) {
+      for (const earlier of told.slice(0, at)) {
+        if (!later || !earlier || later.event.place !== earlier.event.place) continue;
+        // What was ignored first and took effect in a later delivery has no order.
+        if (later.acked !== "saved") continue;
+        if (later.ackedAt !== null && earlier.triedAt !== null && later.ackedAt < earlier.triedAt) {
+          wrong(
+            "follow-ups arrive in order",
+            `${earlier.event.id} reached ${run.id} before ${later.event.id}`,
+          );
+        }
+      }
+    }
+  }
+}
+
+/** Each person's words stand as an instruction in one place, and only if that person may instruct. */
+function checkTokens({ deeds, runsOf, followUps, wrong }: Outside): void {
+  const instructions = [
+    ...[...runsOf].flatMap(([dispatch, runs]) =>
+      runs.map((run) => ({ where: firstOf(dispatch), text: unquoted(run.request.prompt) })),
+    ),
+    ...followUps.map(({ effect, text }) => ({ where: effect, text: unquoted(text) })),
+  ];
+  for (const { event, token, permitted } of deeds) {
+    if (token === null) continue;
+    const found = new Set<string>();
+    for (const { where, text } of instructions) if (text.includes(` ${token} `)) found.add(where);
+    if (found.size > 1) wrong("words take effect once", `${event.id}: ${[...found].join(", ")}`);
+    if (found.size > 0 && !permitted) wrong("only permitted people instruct", `${event.id} did`);
+  }
+}

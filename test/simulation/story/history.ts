@@ -1,0 +1,139 @@
+/** One history: people, platforms and machine out of one seed; then the world heals, and it is judged. */
+import { createHash } from "node:crypto";
+import { isEnded } from "#core/run.ts";
+import { isSettled } from "#core/thread.ts";
+import { judge } from "#test/simulation/judge/judge.ts";
+import type { Plant } from "#test/simulation/world/bot-process.ts";
+import { Deliveries } from "#test/simulation/world/deliveries.ts";
+import type { Violation } from "#test/simulation/world/machine.ts";
+import { isWaiting, wordOn } from "#test/simulation/world/simulated-run.ts";
+import { World } from "#test/simulation/world/world.ts";
+import { People } from "./people.ts";
+import { createRandom } from "./random.ts";
+
+export interface History {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  /** What happened, if it was recorded. */
+  readonly lines: readonly string[];
+  /** Things that happened, and the time that passed. */
+  readonly happened: number;
+  readonly passedMs: number;
+}
+
+const minute = 60_000;
+/** Longer than any wait that the bot may impose on itself, a clock that was set back included. */
+const patienceMs = 12 * 60 * minute;
+const mostHappenings = 60_000;
+
+export async function tell(
+  seed: number,
+  options: {
+    readonly plant?: Plant;
+    readonly recording?: boolean;
+    /** With outages that last for an hour or so. */
+    readonly hours?: boolean;
+  } = {},
+): Promise<History> {
+  const world = new World(seed, options);
+  const { machine } = world;
+  const { time, weather } = machine;
+  const deliveries = new Deliveries(world);
+  prepare(world, deliveries);
+  world.start();
+  await time.pass(weather.actsMs + minute);
+
+  machine.healed = true;
+  machine.note("world", () => "heals");
+  // Hours of waiting for a late delivery are long for a machine that looks at a run all the while.
+  world.service.heal(deliveries.underWay === 0);
+  await rest(world, deliveries);
+  judge(world, deliveries.deeds);
+  const running = world.process;
+  if (running !== null) machine.kill(running.life);
+  return {
+    seed,
+    violations: machine.violations,
+    lines: machine.lines ?? [],
+    happened: time.happened,
+    passedMs: time.nowMs - time.startMs,
+  };
+}
+
+/** Waits until nothing is left to do. */
+export async function rest(world: World, deliveries: Deliveries): Promise<void> {
+  const { machine } = world;
+  const { time } = machine;
+  const isQuiet = (): boolean => deliveries.underWay === 0 && hasSettled(world);
+  const limit = time.nowMs + patienceMs;
+  while (time.nowMs < limit && time.happened < mostHappenings) {
+    await time.pass(limit - time.nowMs, () => time.happened > mostHappenings || isQuiet());
+    // What would still be done now is one too many.
+    await time.pass(3 * minute);
+    if (isQuiet()) break;
+  }
+  if (!isQuiet()) machine.violated("the bot comes to rest", unrest(world));
+}
+
+/** What the seed has in store. */
+function prepare(world: World, deliveries: Deliveries): void {
+  const { machine, service } = world;
+  const { time, weather, seed } = machine;
+  const random = createRandom(seed, "plot");
+  const people = new People(world, deliveries);
+  for (let count = random.whole(0, 2); count > 0; count -= 1) {
+    const name = random.pick(["nightly", "nightly", null]);
+    time.after(random.between(0, weather.actsMs / 2), () => {
+      service.add({ prompt: "asked for elsewhere", title: "nightly" }, name);
+    });
+  }
+  for (let count = 0; count < weather.acts; count += 1) {
+    time.after(random.between(100, weather.actsMs), () => people.act());
+  }
+  for (const ms of weather.stopsAt) time.after(ms, () => world.stop());
+  for (const { atMs, byMs } of weather.clockJumps) {
+    time.after(atMs, () => {
+      time.skewMs += byMs;
+      machine.jumpedAt = time.nowMs;
+      machine.note("clock", () => `jumps by ${byMs / 1_000} s`);
+    });
+  }
+}
+
+/** Nothing is left to do but to wait for runs that wait for people themselves. */
+function hasSettled({ disk, service, process }: World): boolean {
+  if (process === null) return false;
+  for (const run of service.runs.values()) {
+    const { state } = wordOn(run);
+    if (!isEnded(state) && !isWaiting(state)) return false;
+  }
+  for (const thread of disk.threads.values()) {
+    if (isSettled(thread)) continue;
+    if (thread.effects.length > 0 || thread.waiting.length > 0) return false;
+    for (const record of thread.runs) {
+      if (!record.open) continue;
+      const run = record.runId === null ? undefined : service.runs.get(record.runId);
+      if (run === undefined || isEnded(wordOn(run).state)) return false;
+      if (record.run?.updated_at !== wordOn(run).updated_at) return false;
+    }
+  }
+  return true;
+}
+
+function unrest({ disk, process }: World): string {
+  if (process === null) return "no process is running";
+  const parts: string[] = [];
+  for (const thread of disk.threads.values()) {
+    if (isSettled(thread)) continue;
+    const effects = thread.effects.map(({ id, tries }) => `${id} (${tries} tries)`);
+    const open = thread.runs.filter((record) => record.open).map((record) => record.runId ?? record.dispatch);
+    parts.push(
+      `${thread.id}: effects ${effects.join(", ") || "none"}; waiting ${thread.waiting.length}; open ${open}`,
+    );
+  }
+  return parts.join(" | ") || "deliveries or runs go on";
+}
+
+/** One word for all that happened. */
+export const fingerprint = (history: History): string =>
+  createHash("sha256").update(history.lines.join("\n")).digest("hex");

@@ -1,0 +1,121 @@
+/** How what people did reaches the bot: late, twice, in another order, again after a failure, or never. */
+import type { PersonEvent } from "#core/event.ts";
+import { createRandom, type Random } from "#test/simulation/story/random.ts";
+import type { World } from "./world.ts";
+
+/**
+ * What the person meant. `dispatch`: surely a run; `talk`: a run or a follow-up; `say`: perhaps a follow-up;
+ * `label`: a run unless one is at work; `control`: to be answered; `wrong`: mistyped; `nothing`: not for the bot.
+ */
+export type Intent = "dispatch" | "talk" | "say" | "label" | "control" | "wrong" | "nothing";
+
+/** One thing that somebody did, and how the bot took it. */
+export interface Deed {
+  readonly event: PersonEvent;
+  readonly intent: Intent;
+  readonly permitted: boolean;
+  /** A word that stands in no other deed's text. */
+  readonly token: string | null;
+  /** The run or dispatch that it names. */
+  readonly target: string | null;
+  readonly verb: string | null;
+  /** True times. */
+  triedAt: number | null;
+  ackedAt: number | null;
+  acked: "saved" | "ignored" | null;
+}
+
+const minute = 60_000;
+
+export class Deliveries {
+  readonly deeds: Deed[] = [];
+  /** Deliveries still to be tried or answered. */
+  underWay = 0;
+  readonly #world: World;
+  readonly #random: Random;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#random = createRandom(world.machine.seed, "deliveries");
+  }
+
+  /** Delivers the deed as its platform does; `eventAt` makes the event as a delivery at that time has it. */
+  send(deed: Deed, eventAt: (now: number) => PersonEvent = () => deed.event): void {
+    const { weather } = this.#world.machine;
+    this.deeds.push(deed);
+    this.#world.machine.note("person", () => describe(deed));
+    const slowest = this.#random.chance(0.2) ? weather.slowestDeliveryMs : 200;
+    this.#series(deed, eventAt, this.#random.between(10, slowest), this.#retries(deed.event));
+    const { kind } = deed.event;
+    const isMessage = kind !== "button" && !(kind === "command" && deed.event.place === null);
+    if (isMessage && this.#random.chance(weather.duplicateRate)) {
+      this.#series(deed, eventAt, this.#random.between(10, 4_000), this.#retries(deed.event));
+    }
+    if (isMessage && this.#random.chance(weather.lateDuplicateRate)) {
+      const ms = this.#random.between(30, 200) * minute;
+      this.#series(deed, eventAt, ms, []);
+    }
+  }
+
+  /** Slack tries an event thrice more; a command or a button never, and GitHub neither. */
+  #retries(event: PersonEvent): readonly number[] {
+    if (event.kind === "button" || (event.kind === "command" && event.place === null)) return [];
+    if (event.by.platform === "slack") return [1_000, minute, 5 * minute];
+    // Somebody presses "redeliver".
+    return this.#random.chance(0.7) ? [this.#random.between(1, 90) * minute] : [];
+  }
+
+  #series(deed: Deed, eventAt: (now: number) => PersonEvent, ms: number, retriesMs: readonly number[]): void {
+    const { time } = this.#world.machine;
+    this.underWay += 1;
+    time.after(ms, () => {
+      this.#try(deed, eventAt(time.nowMs), (acked) => {
+        const [next, ...rest] = retriesMs;
+        if (!acked && next !== undefined) this.#series(deed, eventAt, next, rest);
+        this.underWay -= 1;
+      });
+    });
+  }
+
+  #try(deed: Deed, event: PersonEvent, then: (acked: boolean) => void): void {
+    const { machine, process } = this.#world;
+    deed.triedAt ??= machine.time.nowMs;
+    let over = false;
+    const end = (answer: string): void => {
+      if (over) return;
+      over = true;
+      callOff();
+      const acked = answer === "saved" || answer === "ignored";
+      machine.note("delivery", () => `${event.id} is answered: ${answer}`);
+      if (acked && deed.acked !== "saved") {
+        deed.acked = answer;
+        deed.ackedAt = machine.time.nowMs;
+      }
+      then(acked);
+    };
+    const limitMs = event.by.platform === "slack" ? 3_000 : 10_000;
+    const callOff = machine.time.after(limitMs, () => end("too late"));
+    if (process === null) return end("nobody listens");
+    process.accept(event).then(
+      (answer) => {
+        if (!process.life.dead) end(answer);
+      },
+      (error: unknown) => {
+        if (!process.life.dead) end(String(error));
+      },
+    );
+  }
+}
+
+function describe({ event, intent, permitted }: Deed): string {
+  const what =
+    "text" in event
+      ? JSON.stringify(event.text)
+      : event.kind === "label"
+        ? event.label
+        : `${event.action} ${event.dispatch}`;
+  const where = event.place ?? event.scope;
+  const who = `${event.by.id}${event.by.bot ? " (bot)" : permitted ? "" : " (may not)"}`;
+  const mention = event.kind === "reply" && event.mention ? "@bot " : "";
+  return `${who} in ${where}, ${event.kind} [${intent}] ${mention}${what}   (${event.id})`;
+}

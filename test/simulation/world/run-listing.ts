@@ -1,0 +1,36 @@
+/** How the simulated service lists runs: with its pages, its lag, and the filters that it heeds. */
+import type { Run } from "#core/run.ts";
+import type { RunPage, RunQuery } from "#ports.ts";
+import type { Machine } from "./machine.ts";
+import type { SimulatedRun } from "./simulated-run.ts";
+
+export function listRuns(
+  { weather, healed, time }: Machine,
+  runs: Iterable<SimulatedRun>,
+  query: RunQuery,
+): RunPage {
+  const by = query.sort_by ?? "updated_at";
+  // A create must be found at once: only what was changed later may take a while to show.
+  const asOf = healed || by === "created_at" ? time.nowMs : time.nowMs - weather.listLagMs;
+  const heeds = (filter: "name" | "created_after" | "updated_after"): boolean =>
+    query[filter] !== undefined && !weather.ignoredFilters.has(filter);
+  const later = (than: string, after: string | undefined): boolean =>
+    Date.parse(than) > Date.parse(after ?? "");
+  const found: Run[] = [];
+  for (const run of runs) {
+    const word = run.words.findLast(({ at }) => at <= asOf)?.run;
+    if (word === undefined) continue;
+    if (heeds("name") && run.name !== query.name) continue;
+    if (heeds("created_after") && !later(word.created_at, query.created_after)) continue;
+    if (heeds("updated_after") && !later(word.updated_at, query.updated_after)) continue;
+    found.push(word);
+  }
+  found.sort((one, two) => Date.parse(two[by]) - Date.parse(one[by]));
+  const from = Number(query.cursor ?? 0);
+  const to = from + Math.min(query.limit ?? 20, weather.pageSize);
+  const more = to < found.length;
+  return {
+    runs: found.slice(from, to),
+    page_info: { has_next_page: more, ...(more ? { next_cursor: String(to) } : {}) },
+  };
+}

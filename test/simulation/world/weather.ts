@@ -1,0 +1,117 @@
+/** What goes wrong in one history, and when: drawn once from its seed. Until the world heals. */
+import { createRandom, type Random } from "#test/simulation/story/random.ts";
+
+export type System = "agent-runs" | "slack" | "github";
+
+/**
+ * What becomes of a request. `lost` ones have an unknown end: `before` they took effect or `after`; `hung` ones
+ * have none at all. `limited` is a 429, `unreached` a connection that was never made.
+ * Only scripts have the others: `failed` is a 5xx; `nonsense` can't be understood, nor can `garbled`, which took
+ * effect; `timed-out` has no answer until the client's patience ends, which `slow` doesn't quite exhaust.
+ */
+export type Fate =
+  | "ok"
+  | "unreached"
+  | "lost-before"
+  | "lost-after"
+  | "hung-before"
+  | "hung-after"
+  | "limited"
+  | "failed"
+  | "nonsense"
+  | "garbled"
+  | "timed-out"
+  | "slow";
+
+interface Outage {
+  readonly system: System;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly fate: Fate;
+}
+
+export interface Weather {
+  readonly calm: boolean;
+  /** How long people act, from the start. */
+  readonly actsMs: number;
+  readonly acts: number;
+  /** A request's own fault, outside of outages. */
+  readonly faultRate: number;
+  readonly hangShare: number;
+  readonly refusalRate: number;
+  readonly outages: readonly Outage[];
+  readonly diskFaultRate: number;
+  /** Milliseconds from the start. */
+  readonly diskFull: { readonly fromMs: number; readonly toMs: number } | null;
+  readonly slowestWriteMs: number;
+  /** Steps of the machine, counted over all processes, at which it dies. */
+  readonly crashSteps: ReadonlySet<number>;
+  /** Milliseconds from the start at which it is told to stop. */
+  readonly stopsAt: readonly number[];
+  readonly clockJumps: readonly { readonly atMs: number; readonly byMs: number }[];
+  readonly duplicateRate: number;
+  readonly lateDuplicateRate: number;
+  readonly slowestDeliveryMs: number;
+  readonly apiSkewMs: number;
+  /** The API's lists show what was so long ago. */
+  readonly listLagMs: number;
+  readonly pageSize: number;
+  readonly ignoredFilters: ReadonlySet<"name" | "created_after" | "updated_after">;
+}
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+export function drawWeather(seed: number): Weather {
+  const random = createRandom(seed, "weather");
+  const calm = random.chance(0.15);
+  const bad = <T>(probability: number, value: () => T, otherwise: T): T =>
+    !calm && random.chance(probability) ? value() : otherwise;
+  const actsMs = random.pick([20_000, minute, 3 * minute, 10 * minute, 40 * minute]);
+  const window = (): { fromMs: number; toMs: number } => {
+    const fromMs = random.between(0, actsMs);
+    return { fromMs, toMs: fromMs + random.pick([2_000, 20_000, 2 * minute, 15 * minute]) };
+  };
+  const clockJumps = bad(0.25, () => drawJumps(random, actsMs), []);
+  return {
+    calm,
+    actsMs,
+    acts: random.whole(3, 14),
+    faultRate: bad(0.7, () => random.pick([0.02, 0.1, 0.3]), 0),
+    hangShare: bad(0.2, () => 0.2, 0),
+    refusalRate: bad(0.3, () => 0.1, 0),
+    outages: bad(0.35, () => drawOutages(random, window), []),
+    diskFaultRate: bad(0.3, () => random.pick([0.02, 0.15]), 0),
+    diskFull: bad(0.15, window, null),
+    slowestWriteMs: bad(0.3, () => random.pick([50, 1_000, 6_000]), 20),
+    crashSteps: new Set(
+      bad(0.6, () => Array.from({ length: random.whole(1, 4) }, () => random.whole(1, 160)), []),
+    ),
+    stopsAt: bad(0.15, () => [random.between(0, actsMs)], []),
+    clockJumps,
+    duplicateRate: calm ? 0.1 : random.pick([0, 0.2, 0.5]),
+    lateDuplicateRate: random.chance(0.15) ? 0.3 : 0,
+    slowestDeliveryMs: random.pick([200, 200, 3_000, 30_000]),
+    apiSkewMs: random.between(-minute, minute),
+    listLagMs: bad(0.25, () => random.between(500, 15_000), 0),
+    pageSize: random.pick([1, 2, 500, 500]),
+    ignoredFilters: new Set(
+      (["name", "created_after", "updated_after"] as const).filter(() => random.chance(0.15)),
+    ),
+  };
+}
+
+function drawOutages(random: Random, window: () => { fromMs: number; toMs: number }): readonly Outage[] {
+  return Array.from({ length: random.whole(1, 2) }, () => ({
+    system: random.pick(["agent-runs", "slack", "github"] as const),
+    ...window(),
+    fate: random.pick(["unreached", "lost-before", "lost-after", "limited", "hung-before"] as const),
+  }));
+}
+
+function drawJumps(random: Random, actsMs: number): Weather["clockJumps"] {
+  return Array.from({ length: random.whole(1, 2) }, () => ({
+    atMs: random.between(0, actsMs),
+    byMs: random.pick([-1, 1]) * random.pick([2_000, minute, 20 * minute, 3 * hour]),
+  }));
+}

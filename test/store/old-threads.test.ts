@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { removeOldThreads } from "#store/remove-old-threads.ts";
+import { recordingLog } from "#test/support/recording-log.ts";
+
+/** A clock whose waits end when the test says so. */
+function manualClock() {
+  const waits: { ms: number; then: () => void }[] = [];
+  return {
+    clock: {
+      now: () => 0,
+      random: () => 0,
+      after(ms: number, then: () => void) {
+        const wait = { ms, then };
+        waits.push(wait);
+        return () => void waits.splice(waits.indexOf(wait), 1);
+      },
+    },
+    waits,
+  };
+}
+
+test("a round is gone through step by step, and the next one begins an hour later", async () => {
+  const { clock, waits } = manualClock();
+  const answers = [
+    { removed: 100, done: false },
+    { removed: 3, done: true },
+  ];
+  const store = { sweep: async () => answers.shift() ?? { removed: 0, done: true } };
+  removeOldThreads({ store, clock, log: recordingLog().log });
+  const taken: number[] = [];
+  for (let step = 0; step < 3; step++) {
+    await expect.poll(() => waits.length).toBe(1);
+    const wait = waits.shift();
+    taken.push(wait?.ms ?? 0);
+    wait?.then();
+  }
+  expect(taken).toEqual([5_000, 5_000, 3_600_000]);
+});
+
+test("a failure is logged and ends nothing; being told to stop does", async () => {
+  const { clock, waits } = manualClock();
+  const { log, lines } = recordingLog();
+  const store = { sweep: () => Promise.reject(new Error("no space is left")) };
+  const stop = removeOldThreads({ store, clock, log });
+  waits.shift()?.then();
+  await expect.poll(() => waits.length).toBe(1);
+  expect(lines).toEqual([expect.objectContaining({ message: "Old threads could not be removed" })]);
+  stop();
+  expect(waits).toEqual([]);
+});
+
+test("a step under way when it is told to stop begins no other", async () => {
+  const { clock, waits } = manualClock();
+  const swept = Promise.withResolvers<{ removed: number; done: boolean }>();
+  const stop = removeOldThreads({ store: { sweep: () => swept.promise }, clock, log: recordingLog().log });
+  waits.shift()?.then();
+  stop();
+  swept.resolve({ removed: 0, done: false });
+  await swept.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(waits).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import type { Clock } from "#ports.ts";
+
+export interface HandClock extends Clock {
+  /** Moves the time on, fires what falls due in order, and lets all that follows from it happen. */
+  advance(ms: number): Promise<void>;
+  /** Timers that wait. */
+  waiting(): number;
+}
+
+/** Lets everything happen that needs no time to pass. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export function createHandClock(startMs = Date.parse("2026-01-01T00:00:00Z")): HandClock {
+  let nowMs = startMs;
+  const timers = new Set<{ readonly at: number; readonly then: () => void }>();
+  return {
+    now: () => nowMs,
+    random: () => 0.5,
+    after(ms, then) {
+      const timer = { at: nowMs + ms, then };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    async advance(ms) {
+      const target = nowMs + ms;
+      await settle();
+      for (;;) {
+        const due = [...timers].filter(({ at }) => at <= target).sort((one, two) => one.at - two.at);
+        const next = due[0];
+        if (next === undefined) break;
+        timers.delete(next);
+        nowMs = Math.max(nowMs, next.at);
+        next.then();
+        await settle();
+      }
+      nowMs = target;
+    },
+    waiting: () => timers.size,
+  };
+}

@@ -1,0 +1,152 @@
+import type { CardEffect, CreateEffect, Effect, FollowUpEffect, ReplyEffect } from "#core/effect.ts";
+import type { CommandEvent } from "#core/event.ts";
+import { dispatchKey, referenceLine } from "#core/run.ts";
+import type { View } from "#core/view.ts";
+import type { Happening } from "#engine/base/engine-event.ts";
+import type { Limits } from "#engine/base/limits.ts";
+import { createEngine, type Engine } from "#engine/engine.ts";
+import type { Log } from "#ports.ts";
+import { createHandClock, type HandClock } from "./hand-clock.ts";
+import { createMemoryStore, type MemoryStore } from "./memory-store.ts";
+import { createSmallDecide, person, type SmallDecide } from "./small-decide.ts";
+import { StandInApi } from "./stand-in-api.ts";
+import { createStandInPlatform, type StandInPlatform } from "./stand-in-platform.ts";
+
+export interface SetUp {
+  readonly clock: HandClock;
+  readonly store: MemoryStore;
+  readonly api: StandInApi;
+  readonly chat: StandInPlatform;
+  readonly forge: StandInPlatform;
+  readonly small: SmallDecide;
+  readonly engine: Engine;
+  readonly logged: { readonly level: string; readonly message: string }[];
+  readonly happenings: Happening[];
+  /** An event of this place comes in and asks for the effects. */
+  ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
+  /** Another process on the same store, as after `kill -9` of this one. */
+  restart(): SetUp;
+}
+
+export function setUp(options: { readonly limits?: Partial<Limits>; readonly after?: SetUp } = {}): SetUp {
+  const { after } = options;
+  const clock = after?.clock ?? createHandClock();
+  const store = after?.store ?? createMemoryStore();
+  const api = after?.api ?? new StandInApi(clock);
+  const chat = after?.chat ?? createStandInPlatform("chat");
+  const forge = after?.forge ?? createStandInPlatform("forge");
+  const small = createSmallDecide();
+  const logged: { level: string; message: string }[] = [];
+  const happenings: Happening[] = [];
+  const logAs = (level: string) => (message: string) => void logged.push({ level, message });
+  const log: Log = { debug: logAs("debug"), info: logAs("info"), warn: logAs("warn"), error: logAs("error") };
+  const engine = createEngine({
+    store,
+    agentRuns: api,
+    transcripts: api,
+    factories: api,
+    platforms: [chat, forge],
+    decide: small.decide,
+    clock,
+    log,
+    runName: "bot",
+    pollIntervalMs: 2_000,
+    observe: (happening) => happenings.push(happening),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+  });
+  const made: SetUp = {
+    clock,
+    store,
+    api,
+    chat,
+    forge,
+    small,
+    engine,
+    logged,
+    happenings,
+    ask(place, ...effects) {
+      const event = command(place);
+      small.asks.set(event.id, effects);
+      return engine.accept(event);
+    },
+    restart: () => setUp({ ...options, after: made }),
+  };
+  return made;
+}
+
+let count = 0;
+export const since = "2026-01-01T00:00:00.000Z";
+
+export function command(place: string, more: Partial<CommandEvent> = {}): CommandEvent {
+  count += 1;
+  return {
+    kind: "command",
+    id: `e${count}`,
+    at: since,
+    by: person,
+    scope: "chat:room",
+    place,
+    text: "",
+    ...more,
+  };
+}
+
+const view: View = { tone: "plain", headline: ["hello"], details: [], actions: [] };
+const pending = { since, tries: 0 };
+
+export const reply = (id: string, at: string, more: Partial<ReplyEffect> = {}): ReplyEffect => ({
+  kind: "reply",
+  id,
+  to: at,
+  at,
+  view,
+  ...pending,
+  ...more,
+});
+
+export const card = (
+  id: string,
+  at: string,
+  revision: number,
+  more: Partial<CardEffect> = {},
+): CardEffect => ({
+  kind: "card",
+  id,
+  to: at,
+  at,
+  dispatch: "d",
+  view,
+  revision,
+  ...pending,
+  ...more,
+});
+
+export const create = (dispatch: string, more: Partial<CreateEffect> = {}): CreateEffect => ({
+  kind: "create",
+  id: `${dispatch}:create`,
+  to: "agent-runs",
+  dispatch,
+  request: {
+    prompt: `fix it\n\n${referenceLine(dispatch)}`,
+    title: "fix it",
+    config: { name: "bot" },
+    metadata: { [dispatchKey]: dispatch },
+  },
+  ...pending,
+  ...more,
+});
+
+export const followUp = (
+  id: string,
+  dispatch: string,
+  more: Partial<FollowUpEffect> = {},
+): FollowUpEffect => ({
+  kind: "follow-up",
+  id,
+  to: "agent-runs",
+  dispatch,
+  message: `also this\n\n${referenceLine(id)}`,
+  from: { place: "chat:a", by: person },
+  ...pending,
+  ...more,
+});

@@ -1,0 +1,147 @@
+import type { Decide } from "#core/decide/decide.ts";
+import type { Effect } from "#core/effect.ts";
+import type { PersonEvent } from "#core/event.ts";
+import { refOf } from "#core/event.ts";
+import type { Outcome } from "#core/outcome.ts";
+import type { Person } from "#core/person.ts";
+import { isEnded, type Run } from "#core/run.ts";
+import type { RunRecord, Thread } from "#core/thread.ts";
+
+export const person: Person = { platform: "chat", id: "U1", name: "ann", bot: false };
+
+export function newThread(id: string, more: Partial<Thread> = {}): Thread {
+  return {
+    version: 1,
+    id,
+    scope: "chat:room",
+    places: id.startsWith("chat:") ? [id] : [],
+    runs: [],
+    decided: 0,
+    effects: [],
+    waiting: [],
+    seen: [],
+    said: [],
+    muted: false,
+    mutedUntil: null,
+    changedAt: "2026-01-01T00:00:00.000Z",
+    ...more,
+  };
+}
+
+export function newRecord(dispatch: string, more: Partial<RunRecord> = {}): RunRecord {
+  return {
+    dispatch,
+    runId: null,
+    name: "bot",
+    by: person,
+    asked: dispatch,
+    words: dispatch,
+    subject: null,
+    request: null,
+    since: "2026-01-01T00:00:00.000Z",
+    askedAt: null,
+    open: true,
+    run: null,
+    told: null,
+    reopened: false,
+    delay: null,
+    cancelling: false,
+    failed: null,
+    cards: {},
+    ...more,
+  };
+}
+
+export interface SmallDecide {
+  readonly decide: Decide;
+  /** Every outcome that was decided, whether or not it was saved. */
+  readonly outcomes: { readonly effect: string; readonly outcome: Outcome }[];
+  readonly runEvents: Run[];
+  /** What an event asks for, by its id; without an entry, nothing. */
+  readonly asks: Map<string, readonly Effect[] | "ignore" | "again">;
+}
+
+/**
+ * As little deciding as the engine needs: an event adds the effects that the test wrote down for it, what
+ * succeeds or is refused is dropped, what may succeed later is put off by a second, doubled each time.
+ */
+export function createSmallDecide(): SmallDecide {
+  const outcomes: { effect: string; outcome: Outcome }[] = [];
+  const runEvents: Run[] = [];
+  const asks = new Map<string, readonly Effect[] | "ignore" | "again">();
+
+  function fromPerson(known: Thread | null, event: PersonEvent): ReturnType<Decide> {
+    const asked = asks.get(event.id) ?? [];
+    if (asked === "ignore" || asked === "again") return { kind: asked };
+    const thread = known ?? newThread(refOf(event));
+    if (thread.seen.includes(event.id)) return { kind: "keep", thread };
+    const records = asked.flatMap((effect) => (effect.kind === "create" ? [newRecord(effect.dispatch)] : []));
+    return {
+      kind: "keep",
+      thread: {
+        ...thread,
+        seen: [...thread.seen, event.id],
+        effects: [...thread.effects, ...asked],
+        runs: [...thread.runs, ...records],
+      },
+    };
+  }
+
+  function fromOutcome(thread: Thread, id: string, outcome: Outcome, now: number): Thread {
+    const effect = thread.effects.find((pending) => pending.id === id);
+    if (effect === undefined) return thread;
+    const others = thread.effects.filter((pending) => pending.id !== id);
+    if (!outcome.ok) {
+      const { retryable, reason, retryAfterMs = 0 } = outcome.fault;
+      if (!retryable) return { ...thread, effects: others, said: [...thread.said, reason] };
+      const waitMs = Math.max(1_000 * 2 ** effect.tries, retryAfterMs);
+      const later = {
+        ...effect,
+        tries: effect.tries + 1,
+        notBefore: new Date(now + waitMs).toISOString(),
+      };
+      return { ...thread, effects: thread.effects.map((pending) => (pending.id === id ? later : pending)) };
+    }
+    const newer =
+      outcome.kind === "card" && effect.kind === "card" && outcome.revision < effect.revision ? [effect] : [];
+    const runs = thread.runs.map((record) =>
+      outcome.kind === "create" && effect.kind === "create" && record.dispatch === effect.dispatch
+        ? { ...record, runId: outcome.runId }
+        : record,
+    );
+    return { ...thread, runs, effects: [...newer, ...others] };
+  }
+
+  function fromRun(thread: Thread, run: Run): Thread {
+    const { prompt: _, ...known } = run;
+    const record = thread.runs.find(({ runId }) => runId === run.run_id);
+    if (record === undefined || JSON.stringify(record.run) === JSON.stringify(known)) return thread;
+    const next = { ...record, run: known, open: !isEnded(run.state) };
+    return { ...thread, runs: thread.runs.map((other) => (other === record ? next : other)) };
+  }
+
+  return {
+    outcomes,
+    runEvents,
+    asks,
+    decide(thread, event, now) {
+      switch (event.kind) {
+        case "command":
+        case "reply":
+        case "button":
+        case "label":
+          return fromPerson(thread, event);
+        case "outcome":
+          outcomes.push({ effect: event.effect, outcome: event.outcome });
+          if (thread === null) return { kind: "ignore" };
+          return { kind: "keep", thread: fromOutcome(thread, event.effect, event.outcome, now) };
+        case "run":
+          runEvents.push(event.run);
+          if (thread === null) return { kind: "ignore" };
+          return { kind: "keep", thread: fromRun(thread, event.run) };
+        default:
+          return event satisfies never;
+      }
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { CreateRequest, Run } from "#core/run.ts";
+import type { AgentRuns, ApiFault, Clock, Factories, RunQuery, Spoken, Transcripts } from "#ports.ts";
+
+/** What the API's client rejects with. */
+export class Refusal extends Error implements ApiFault {
+  readonly certainty: ApiFault["certainty"];
+  readonly retryable: boolean;
+  readonly status: number | undefined;
+  readonly code: string | undefined;
+  readonly detail: string;
+  readonly authUrl: string | undefined;
+  readonly retryAfterMs: number | undefined;
+  constructor(fault: Partial<ApiFault>) {
+    super(fault.detail ?? "refused");
+    this.certainty = fault.certainty ?? "refused";
+    this.retryable = fault.retryable ?? false;
+    this.status = fault.status;
+    this.code = fault.code;
+    this.detail = fault.detail ?? "refused";
+    this.authUrl = fault.authUrl;
+    this.retryAfterMs = fault.retryAfterMs;
+  }
+}
+
+type Call = "create" | "list" | "fetch" | "followUp" | "cancel" | "messages" | "dispatchToFactory";
+
+/** An API in memory that keeps runs, answers lists as the real one does, and can be told to misbehave. */
+export class StandInApi implements AgentRuns, Transcripts, Factories {
+  readonly runs = new Map<string, Run>();
+  readonly conversations = new Map<string, Spoken[]>();
+  readonly factoryUids = new Map<string, string>();
+  readonly calls: Call[] = [];
+  readonly queries: RunQuery[] = [];
+  readonly ignores = new Set<"name" | "created_after" | "updated_after">();
+  /** Called before each call does anything; it may throw, or wait. */
+  before: (call: Call) => Promise<void> | void = () => {};
+  /** Called after the call took effect; it may throw, so that the caller does not learn of it. */
+  afterwards: (call: Call) => Promise<void> | void = () => {};
+  readonly #clock: Clock;
+  pageSize = 500;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  count(call: Call): number {
+    return this.calls.filter((made) => made === call).length;
+  }
+
+  async #call<T>(call: Call, does: () => T): Promise<T> {
+    this.calls.push(call);
+    await this.before(call);
+    const result = does();
+    await this.afterwards(call);
+    return result;
+  }
+
+  #now = (): string => new Date(this.#clock.now()).toISOString();
+
+  add(run: Partial<Run> & { run_id: string }): Run {
+    const added: Run = {
+      title: "t",
+      prompt: "p",
+      state: "QUEUED",
+      created_at: this.#now(),
+      updated_at: this.#now(),
+      agent_config: { name: "bot" },
+      ...run,
+    };
+    this.runs.set(added.run_id, added);
+    return added;
+  }
+
+  /** The run moves on. */
+  turn(runId: string, state: string): void {
+    const run = this.runs.get(runId);
+    if (run === undefined) throw new Error(`there is no run ${runId}`);
+    this.runs.set(runId, { ...run, state, updated_at: this.#now() });
+  }
+
+  create(request: CreateRequest) {
+    return this.#call("create", () =>
+      this.add({
+        run_id: `run-${this.runs.size + 1}`,
+        title: request.title,
+        prompt: request.prompt,
+        metadata: request.metadata,
+        agent_config: request.config,
+      }),
+    );
+  }
+
+  list(query: RunQuery) {
+    return this.#call("list", () => {
+      this.queries.push(query);
+      const by = query.sort_by ?? "updated_at";
+      const heeds = (filter: "name" | "created_after" | "updated_after") =>
+        query[filter] !== undefined && !this.ignores.has(filter);
+      const later = (time: string, than: string | undefined) => Date.parse(time) > Date.parse(than ?? "");
+      const matching = [...this.runs.values()]
+        .filter((run) => !heeds("name") || run.agent_config?.name === query.name)
+        .filter((run) => !heeds("created_after") || later(run.created_at, query.created_after))
+        .filter((run) => !heeds("updated_after") || later(run.updated_at, query.updated_after))
+        .sort((one, two) => Date.parse(two[by]) - Date.parse(one[by]));
+      if (query.sort_order === "asc") matching.reverse();
+      const from = Number(query.cursor ?? 0);
+      const to = from + Math.min(query.limit ?? 20, this.pageSize);
+      const more = to < matching.length;
+      return {
+        runs: matching.slice(from, to),
+        page_info: { has_next_page: more, ...(more ? { next_cursor: String(to) } : {}) },
+      };
+    });
+  }
+
+  fetch(runId: string) {
+    return this.#call("fetch", () => {
+      const run = this.runs.get(runId);
+      if (run === undefined) throw new Refusal({ status: 404, code: "resource_not_found" });
+      return run;
+    });
+  }
+
+  followUp(runId: string, { message }: { readonly message: string }) {
+    return this.#call("followUp", () => {
+      const messages = this.conversations.get(runId) ?? [];
+      this.conversations.set(runId, [...messages, { role: "user", text: message }]);
+    });
+  }
+
+  cancel(runId: string) {
+    return this.#call("cancel", () => this.turn(runId, "CANCELLED"));
+  }
+
+  messages(runId: string) {
+    return this.#call("messages", () => this.conversations.get(runId) ?? null);
+  }
+
+  async findFactory(nameOrUid: string) {
+    return this.factoryUids.get(nameOrUid) ?? null;
+  }
+
+  dispatchToFactory(uid: string, prompt: string) {
+    return this.#call("dispatchToFactory", () =>
+      this.add({ run_id: `run-${this.runs.size + 1}`, prompt, agent_config: { name: uid } }),
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import type { PlatformEffect } from "#core/effect.ts";
+import type { Outcome } from "#core/outcome.ts";
+import type { Attempt, Platform } from "#ports.ts";
+
+export interface StandInPlatform extends Platform {
+  /** Every try, in the order in which they began. */
+  readonly tries: { readonly id: string; readonly effect: PlatformEffect; readonly uncertain: boolean }[];
+  /** How it answers; at first, everything succeeds. */
+  answer: (effect: PlatformEffect, attempt: Attempt) => Promise<Outcome> | Outcome;
+}
+
+export function createStandInPlatform(name: string): StandInPlatform {
+  return {
+    name,
+    tries: [],
+    answer: success,
+    async perform(effect, attempt) {
+      this.tries.push({ id: effect.id, effect, uncertain: attempt.uncertain });
+      return this.answer(effect, attempt);
+    },
+    check: async () => {},
+  };
+}
+
+export function success(effect: PlatformEffect): Outcome {
+  switch (effect.kind) {
+    case "card": {
+      const { revision, at: place } = effect;
+      return { ok: true, kind: "card", revision, message: "m", place };
+    }
+    case "reply":
+      return { ok: true, kind: "reply", message: "m" };
+    case "label":
+      return { ok: true, kind: "label", revision: effect.revision };
+    case "read":
+      return { ok: true, kind: "read", messages: [], omitted: 0 };
+    case "permission":
+      return { ok: true, kind: "permission", permission: "write" };
+    case "tell":
+    case "react":
+      return { ok: true, kind: effect.kind };
+    default:
+      return effect satisfies never;
+  }
+}

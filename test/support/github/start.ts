@@ -1,0 +1,127 @@
+/** Real servers on the loopback: the stand-in behind Node's HTTP, and the receiver that its webhooks go to. */
+import { generateKeyPairSync } from "node:crypto";
+import { createServer, type Server } from "node:http";
+import { getRequestListener } from "@hono/node-server";
+import type { PersonEvent } from "#core/event.ts";
+import type { GitHubAuth } from "#github/client.ts";
+import { createGitHubReceiver } from "#github/receive/receive.ts";
+import { createGitHubPlatform } from "#github/send/send.ts";
+import type { Accept, Log } from "#ports.ts";
+import type { GitHubSnapshot } from "#sandbox/github/snapshot.ts";
+import { createGitHubStandIn } from "#sandbox/github/stand-in.ts";
+
+export const webhookSecret = "a secret of the webhook";
+export const token = "ghp_a_token_of_the_bot";
+export const slug = "agent-runs-app";
+const appId = 4711;
+
+const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs1", format: "pem" },
+});
+
+export const tokenAuth: GitHubAuth = { token };
+export const appAuth: GitHubAuth = { appId, privateKey };
+
+async function listen(server: Server): Promise<{ url: string; close: () => Promise<void> }> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${address.port}`, close };
+}
+
+export function recordingLog(): Log & { lines: string[] } {
+  const lines: string[] = [];
+  const write = (message: string, fields?: object): void => {
+    lines.push(`${message} ${JSON.stringify(fields ?? {})}`);
+  };
+  return { lines, debug: write, info: write, warn: write, error: write };
+}
+
+export interface StartOptions {
+  readonly auth?: GitHubAuth;
+  readonly accept?: Accept;
+  readonly initial?: GitHubSnapshot;
+  /** The receiver's; the stand-in signs with `webhookSecret`. */
+  readonly receiverSecret?: string;
+  readonly requestTimeoutMs?: number;
+  readonly permissionTtlMs?: number;
+  /** Whether the token may see and use the repository's webhook. */
+  readonly hooksAllowed?: boolean;
+  /** Where the platform believes the world reaches the bot; nothing if absent. */
+  readonly publicUrl?: string;
+}
+
+/** `clock.ms` is what the stand-in and the adapter take for now. */
+export async function start(options: StartOptions = {}) {
+  const clock = { ms: Date.parse("2026-03-01T12:00:00Z") };
+  // JWTs and their expiry are checked against the real clock by Octokit.
+  if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
+  const now = (): number => clock.ms;
+  const events: PersonEvent[] = [];
+  const log = recordingLog();
+  const hook = { url: "" };
+  const standIn = createGitHubStandIn({
+    webhookSecret,
+    token,
+    webhookUrl: () => hook.url,
+    now,
+    app: { id: appId, slug, publicKey },
+    ...(options.initial ? { initial: options.initial } : {}),
+    hooksAllowed: options.hooksAllowed ?? false,
+  });
+  const api = await listen(createServer(getRequestListener((request, env) => standIn.fetch(request, env))));
+  const platform = createGitHubPlatform({
+    auth: options.auth ?? tokenAuth,
+    apiUrl: api.url,
+    log,
+    now,
+    ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
+    ...(options.permissionTtlMs === undefined ? {} : { permissionTtlMs: options.permissionTtlMs }),
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+  });
+  const state = { down: false };
+  const accept: Accept = async (event) => {
+    if (state.down) throw new Error("nothing can be saved");
+    events.push(event);
+    return options.accept?.(event) ?? "saved";
+  };
+  const { listener } = createGitHubReceiver({
+    accept,
+    log,
+    webhookSecret: options.receiverSecret ?? webhookSecret,
+    identity: platform.identity,
+    heard: platform.heard,
+  });
+  const receiver = await listen(createServer(listener));
+  hook.url = `${receiver.url}/github/webhooks`;
+
+  return {
+    standIn,
+    platform,
+    events,
+    log,
+    clock,
+    hook,
+    /** While it is down nothing is taken in, and every delivery fails. */
+    state,
+    apiUrl: api.url,
+    /** Method and path of the REST calls so far. */
+    calls: (): string[] => standIn.calls.map(({ method, path }) => `${method} ${path}`),
+    comments: () => standIn.snapshot().comments,
+    stopApi: api.close,
+    async [Symbol.asyncDispose]() {
+      await receiver.close();
+      await api.close();
+      await standIn.idle();
+    },
+  };
+}
+
+export const repo = "octo/app";

@@ -1,0 +1,177 @@
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { serve } from "@hono/node-server";
+import { onTestFinished } from "vitest";
+import { z } from "zod";
+import {
+  type Conversation,
+  conversation,
+  createResponse,
+  listResponse,
+  type Problem,
+  problem,
+  type RunItem,
+  runItem,
+} from "#agent-runs/schema.ts";
+import { createService, type Service, type ServiceLog, type ServiceOptions } from "#service/service.ts";
+
+export const apiKey = "key-of-the-tests";
+
+/** A folder that is gone when the test is over. */
+export async function freshFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "agent-runs-service-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+interface Logged {
+  readonly level: keyof ServiceLog;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+function recordingLog(): { readonly log: ServiceLog; readonly lines: Logged[] } {
+  const lines: Logged[] = [];
+  const at =
+    (level: keyof ServiceLog) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
+      lines.push({ level, message, fields });
+    };
+  return { log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, lines };
+}
+
+export interface Serving {
+  readonly service: Service;
+  readonly folder: string;
+  readonly lines: readonly Logged[];
+  readonly api: Api;
+  stop(): Promise<void>;
+}
+
+/** The service on `port` or one of its own, in `folder` or a fresh one. */
+export async function serving(
+  options: Partial<ServiceOptions> & { readonly folder?: string; readonly port?: number } = {},
+): Promise<Serving> {
+  const folder = options.folder ?? (await freshFolder());
+  const { log, lines } = recordingLog();
+  let address = "";
+  const service = createService({
+    dataDir: folder,
+    workDir: join(folder, "work"),
+    apiKey,
+    publicUrl: () => address,
+    environment: { PATH: process.env.PATH },
+    maxRuns: 4,
+    timeoutMs: 30_000,
+    graceMs: 500,
+    demoStepMs: 40,
+    log,
+    ...options,
+  });
+  await service.start();
+  const server = await new Promise<ReturnType<typeof serve>>((resolve) => {
+    const it = serve(
+      { fetch: (request) => service.fetch(request), hostname: "127.0.0.1", port: options.port ?? 0 },
+      (info) => {
+        address = `http://127.0.0.1:${info.port}`;
+        resolve(it);
+      },
+    );
+  });
+  let stopped = false;
+  const stop = async (): Promise<void> => {
+    if (stopped) return;
+    stopped = true;
+    await service.stop();
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      if ("closeAllConnections" in server) server.closeAllConnections();
+    });
+  };
+  onTestFinished(stop);
+  return { service, folder, lines, api: apiAt(address), stop };
+}
+
+export type Api = ReturnType<typeof apiAt>;
+
+/** Speaks the wire format to a server, and checks that what comes back is of it. */
+export function apiAt(address: string, key = apiKey) {
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    fetch(`${address}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+  const good = async <T>(answer: Promise<Response>, schema: z.ZodType<T>): Promise<T> => {
+    const response = await answer;
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${response.status}: ${text}`);
+    return schema.parse(JSON.parse(text));
+  };
+  const run = (id: string): Promise<RunItem> => good(send("GET", `/agent/runs/${id}`), runItem);
+  const talk = (id: string): Promise<Conversation> =>
+    good(send("GET", `/agent/runs/${id}/conversation`), conversation);
+  return {
+    address,
+    send,
+    run,
+    talk,
+    create: async (body: unknown): Promise<string> =>
+      (await good(send("POST", "/agent/run", body), createResponse)).run_id,
+    list: (query: string) => good(send("GET", `/agent/runs?${query}`), listResponse),
+    followUp: (id: string, message: string) =>
+      good(send("POST", `/agent/runs/${id}/followups`, { message }), z.strictObject({})),
+    cancel: (id: string) => good(send("POST", `/agent/runs/${id}/cancel`), z.string()),
+    /** Waits until the run is in one of the states. */
+    until: (id: string, ...states: string[]): Promise<RunItem> =>
+      eventually(
+        async () => {
+          const found = await run(id);
+          return states.includes(found.state) ? found : null;
+        },
+        `run ${id} in ${states.join(" or ")}`,
+      ),
+    /** The texts of the run's conversation as `role: text`. */
+    said: async (id: string): Promise<string[]> =>
+      (await talk(id)).steps.flatMap((step) =>
+        step.messages.map(({ role, content }) => `${role}: ${content.map((block) => block.text).join("")}`),
+      ),
+  };
+}
+
+export async function problemOf(answer: Promise<Response>): Promise<Problem & { readonly http: number }> {
+  const response = await answer;
+  if (response.headers.get("content-type") !== "application/problem+json") {
+    throw new Error(`no problem document: ${response.status} ${await response.text()}`);
+  }
+  return { ...problem.parse(await response.json()), http: response.status };
+}
+
+/** Asks again until there is an answer; fails after 20 s. */
+export async function eventually<T>(ask: () => Promise<T | null> | T | null, what: string): Promise<T> {
+  const until = performance.now() + 20_000;
+  for (;;) {
+    const found = await ask();
+    if (found !== null) return found;
+    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
+    await sleep(20);
+  }
+}
+
+/** Whether a process of that id runs; the dead that nobody has waited for yet do not. */
+export function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  if (process.platform !== "linux") return true;
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

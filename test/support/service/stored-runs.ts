@@ -1,0 +1,65 @@
+/** The store by itself, in a folder of its own, and runs to keep in it. */
+import { onTestFinished } from "vitest";
+import type { CreateRequest } from "#agent-runs/schema.ts";
+import type { ServiceLog } from "#service/log.ts";
+import { newRun } from "#service/run/new-run.ts";
+import type { Run, RunDocument } from "#service/run/run-document.ts";
+import type { ListBounds } from "#service/store/run-list.ts";
+import { createRunStore, type RunStore } from "#service/store/run-store.ts";
+import type { ListFilter } from "#service/wire/list-query.ts";
+import { freshFolder } from "./serving.ts";
+
+const nothing = (): void => undefined;
+export const noLog: ServiceLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+/** Open in `folder`, or in a fresh one; closed when the test is over. */
+export async function openStore({
+  folder,
+  now = Date.now,
+  log = noLog,
+  bounds,
+}: {
+  readonly folder?: string;
+  readonly now?: () => number;
+  readonly log?: ServiceLog;
+  readonly bounds?: ListBounds;
+} = {}): Promise<RunStore> {
+  const runs = createRunStore(folder ?? (await freshFolder()), now, log, bounds);
+  await runs.load();
+  onTestFinished(() => runs.close());
+  return runs;
+}
+
+/** The `order`th run, QUEUED; `set` is what differs from the request's. */
+export function documentOf(order: number, request: CreateRequest, set: Partial<Run> = {}): RunDocument {
+  const birth = { id: `run-${order}`, order, now: 1_800_000_000_000 + order, sessionKey: "key", earlier: [] };
+  const document = newRun(request, birth);
+  return { ...document, run: { ...document.run, ...set } };
+}
+
+/** What asks for everything, in pages of 20. */
+export const everything: ListFilter = {
+  limit: 20,
+  cursor: null,
+  sort_by: "updated_at",
+  sort_order: "desc",
+  state: [],
+  metadata: [],
+};
+
+/** The ids on all pages, from the first on; `between` is done after each page. */
+export async function idsOn(
+  runs: RunStore,
+  filter: ListFilter,
+  between: () => Promise<void> = async () => undefined,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const page = await runs.list({ ...filter, cursor });
+    if (!page.ok) throw new Error(page.refusal.detail);
+    ids.push(...page.value.runs.map(({ id }) => id));
+    cursor = page.value.nextCursor;
+    if (cursor === null) return ids;
+    await between();
+  }
+}

@@ -1,0 +1,221 @@
+/** The adapter and a stand-in of Slack, each behind a real HTTP server on the loopback. */
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
+import type { PersonEvent } from "#core/event.ts";
+import type { Outcome } from "#core/outcome.ts";
+import type { View } from "#core/view.ts";
+import type { Accept, Log, Platform } from "#ports.ts";
+import { nodeListener } from "#sandbox/slack/node-listener.ts";
+import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.ts";
+import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
+import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
+import { createSlackPlatform } from "#slack/send/send.ts";
+
+export const signingSecret = "test-signing-secret";
+export const botToken = "xoxb-test";
+export const appToken = "xapp-test";
+
+export interface Line {
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A log that is kept. */
+export function keptLog(): Log & { readonly lines: readonly Line[] } {
+  const lines: Line[] = [];
+  const keep = (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    lines.push({ message, fields });
+  };
+  return { lines, debug: keep, info: keep, warn: keep, error: keep };
+}
+
+export interface World {
+  readonly slack: SlackStandIn;
+  readonly receiver: SlackReceiver;
+  readonly platform: Platform;
+  readonly log: ReturnType<typeof keptLog>;
+  /** What was handed to `accept`, in order. */
+  readonly events: PersonEvent[];
+  /** Replaces what `accept` does; it keeps the event in any case. */
+  accept: Accept;
+  readonly apiUrl: string;
+  /** Where the bot listens. */
+  readonly botUrl: string;
+  readonly slackServer: Server;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly mode?: "http" | "socket";
+  readonly initial?: SlackSnapshot;
+  readonly now?: () => number;
+  /** Of Web API calls, in milliseconds. */
+  readonly timeoutMs?: number;
+  readonly answerWithinMs?: number;
+  readonly retryDelaysMs?: readonly number[];
+}
+
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const { mode = "http", initial, now = Date.now, timeoutMs, answerWithinMs = 20_000 } = options;
+  const log = keptLog();
+  const events: PersonEvent[] = [];
+  let listener: RequestListener = (_request, response) => response.writeHead(503).end();
+  const botServer = createServer((request, response) => listener(request, response));
+  const botUrl = `${await listen(botServer)}/slack/events`;
+  const slack = createSlackStandIn({
+    signingSecret,
+    botToken,
+    appToken,
+    eventsUrl: () => botUrl,
+    now,
+    answerWithinMs,
+    retryDelaysMs: options.retryDelaysMs ?? [10, 20, 40],
+    ...(initial === undefined ? {} : { initial }),
+  });
+  const slackServer = createServer(nodeListener(slack.fetch));
+  slack.baseUrl = await listen(slackServer);
+  if (mode === "socket") slack.attachSocketMode(slackServer, "/socket");
+  const apiUrl = `${slack.baseUrl}/api/`;
+
+  const receiver = createSlackReceiver({
+    accept: (event) => {
+      events.push(event);
+      return world.accept(event);
+    },
+    log,
+    now,
+    botToken,
+    apiUrl,
+    ...(mode === "http" ? { signingSecret } : { appToken }),
+  });
+  if (receiver.listener !== undefined) listener = receiver.listener;
+  const platform = createSlackPlatform({
+    botToken,
+    apiUrl,
+    log,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
+
+  const world: World = {
+    slack,
+    receiver,
+    platform,
+    log,
+    events,
+    accept: async () => "saved",
+    apiUrl,
+    botUrl,
+    slackServer,
+    async [Symbol.asyncDispose]() {
+      slack.close();
+      await receiver.stop();
+      await slack.delivered();
+      await Promise.all([close(botServer), close(slackServer)]);
+    },
+  };
+  return world;
+}
+
+export async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return `http://127.0.0.1:${(address satisfies AddressInfo).port}`;
+}
+
+export async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve));
+  server.closeAllConnections();
+  await closed;
+}
+
+/** Waits until it is so. */
+export async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 30_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error("it never came about");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+export const general = "slack:T0SANDBOX:C0GENERAL";
+export const random = "slack:T0SANDBOX:C0RANDOM";
+
+export const view = (words: Partial<View> = {}): View => ({
+  tone: "plain",
+  headline: ["Queued"],
+  details: [],
+  actions: [],
+  ...words,
+});
+
+const pending = (at: string) => ({
+  to: at,
+  at,
+  since: new Date().toISOString(),
+  tries: 0,
+});
+
+export const card = (at: string, more: Partial<CardEffect> = {}): CardEffect => ({
+  ...pending(at),
+  kind: "card",
+  id: "e-card",
+  dispatch: "d1",
+  view: view(),
+  revision: 1,
+  ...more,
+});
+
+export const reply = (at: string, more: Partial<ReplyEffect> = {}): ReplyEffect => ({
+  ...pending(at),
+  kind: "reply",
+  id: "e-reply",
+  view: view({ headline: ["Done"] }),
+  ...more,
+});
+
+export const alice = { platform: "slack", id: "UALICE", name: "alice", bot: false };
+
+export const tell = (at: string, more: Partial<TellEffect> = {}): TellEffect => ({
+  ...pending(at),
+  kind: "tell",
+  id: "e-tell",
+  person: alice,
+  view: view({ headline: ["Only you see this"] }),
+  ...more,
+});
+
+/** Fields of any other effect. */
+export const base = (at: string, id = "e-other") => ({ ...pending(at), id });
+
+export const sure = { uncertain: false };
+export const unsure = { uncertain: true };
+
+/** Performs and expects success of the effect's own kind. */
+export async function performed<K extends PlatformEffect["kind"]>(
+  platform: Platform,
+  effect: Extract<PlatformEffect, { kind: K }>,
+  attempt = sure,
+): Promise<Extract<Outcome, { ok: true; kind: K }>> {
+  const outcome = await platform.perform(effect, attempt);
+  if (!outcome.ok) throw new Error(`it failed: ${outcome.fault.reason}`);
+  if (!isOf<K>(outcome, effect.kind)) throw new Error(`the outcome is of ${outcome.kind}`);
+  return outcome;
+}
+
+const isOf = <K extends PlatformEffect["kind"]>(
+  outcome: Outcome,
+  kind: string,
+): outcome is Extract<Outcome, { ok: true; kind: K }> => outcome.ok && outcome.kind === kind;
+
+/** Performs and expects a fault. */
+export async function faultOf(platform: Platform, effect: PlatformEffect, attempt = sure) {
+  const outcome = await platform.perform(effect, attempt);
+  if (outcome.ok) throw new Error(`it succeeded: ${outcome.kind}`);
+  return outcome.fault;
+}
+
+/** What stands in a channel. */
+export const messagesIn = (slack: SlackStandIn, channel = "C0GENERAL") =>
+  slack.snapshot().channels.find(({ id }) => id === channel)?.messages ?? [];
