@@ -25,8 +25,8 @@ export async function measureAccept(ground: Ground): Promise<readonly Figure[]> 
   const bot = await startBot(ground, outside, ground.folder());
   await outside.tellBot(bot.url);
   const labeled = createLabeled(issues);
-  const bareSlack = await startBare(ground, "bench/bare-slack.ts");
-  const bareGitHub = await startBare(ground, "bench/bare-github.ts");
+  const bareSlack = await startBare(ground, "bench/baselines/bare-slack.ts");
+  const bareGitHub = await startBare(ground, "bench/baselines/bare-github.ts");
   const slack = contestOf(bareSlack, bot.url, slashCommand, slashCommand);
   let number = 0;
   const github = contestOf(

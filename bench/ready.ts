@@ -98,7 +98,7 @@ interface Bare {
 
 async function startBareProcess(ground: Ground): Promise<Bare> {
   const started = performance.now();
-  const bare = ground.start("bench/bare-imports.ts");
+  const bare = ground.start("bench/baselines/bare-imports.ts");
   await bare.wrote(/loaded/);
   const ms = performance.now() - started;
   const memory = memoryOf(bare.pid);

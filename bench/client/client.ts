@@ -14,7 +14,7 @@ const kinds = [
 ] as const;
 
 export async function measureClient(ground: Ground): Promise<readonly Figure[]> {
-  const service = ground.start("bench/client-service.ts");
+  const service = ground.start("bench/client/client-service.ts");
   const [, url = ""] = await service.wrote(/listens at (\S+)\n/);
 
   const loads = { ours: [] as Load[], sdk: [] as Load[] };
@@ -22,7 +22,7 @@ export async function measureClient(ground: Ground): Promise<readonly Figure[]> 
     for (const which of ["ours", "sdk"] as const) loads[which].push(await load(ground, which, url));
   }
 
-  const caller = ground.start("bench/client-calls.ts", { args: [url] });
+  const caller = ground.start("bench/client/client-calls.ts", { args: [url] });
   const figures: Figure[] = [];
   for (const [name, atOnce, what] of kinds) {
     const line = new RegExp(`^${name} ${atOnce} ours (\\S+) sdk (\\S+) times (\\S+)$`, "m");
@@ -44,7 +44,7 @@ interface Load {
 }
 
 async function load(ground: Ground, which: "ours" | "sdk", url: string): Promise<Load> {
-  const started = ground.start("bench/client-import.ts", { args: [which, url] });
+  const started = ground.start("bench/client/client-import.ts", { args: [which, url] });
   const [, importedMs, answeredMs] = (await started.wrote(/imported (\S+) answered (\S+)\n/)).map(Number);
   await started.end();
   return { importedMs: importedMs ?? Number.NaN, answeredMs: answeredMs ?? Number.NaN };

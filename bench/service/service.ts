@@ -59,7 +59,7 @@ export async function measureService(ground: Ground): Promise<readonly Figure[]>
     (sum, name) => sum + statSync(join(folder, "service", name)).size,
     0,
   );
-  const service = ground.start("bench/service-process.ts", { args: [folder], flags });
+  const service = ground.start("bench/service/service-process.ts", { args: [folder], flags });
   const [, readyMs = ""] = await service.wrote(/ready after (\S+) ms\n/);
   const [, url = ""] = await service.wrote(/listens at (\S+)\n/);
   const atRest = memoryOf(service.pid)?.now ?? Number.NaN;
@@ -72,7 +72,7 @@ export async function measureService(ground: Ground): Promise<readonly Figure[]>
     ).text();
   const item = await text(`/${idOf(stored / 2)}`);
   const answer = await text("", { method: "POST", body: JSON.stringify(requestOf(0)) });
-  const bare = ground.start("bench/bare-service.ts", { args: [item, answer] });
+  const bare = ground.start("bench/baselines/bare-service.ts", { args: [item, answer] });
   const [, bareUrl = ""] = await bare.wrote(/listens at (\S+)\n/);
 
   const load = (at: string, next: () => Wanted, forMs: number, over = connections): Promise<Volume> =>

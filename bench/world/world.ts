@@ -33,7 +33,7 @@ export async function startOutside(
 ): Promise<Outside> {
   const { answerAfterMs = 0, issues = 0 } = options;
   const args = ["--answer-after", String(answerAfterMs), "--issues", String(issues)];
-  const process = ground.start("bench/outside.ts", { args });
+  const process = ground.start("bench/world/outside.ts", { args });
   const [, slackUrl = "", githubUrl = "", api = ""] = await process.wrote(
     /slack=(\S+) github=(\S+) api=(\S+)\n/,
   );

@@ -25,7 +25,7 @@ const readManifest = async () =>
 /** Every Web API method that the adapter's source calls on a client. */
 async function calledMethods(): Promise<readonly string[]> {
   const folder = new URL("src/slack/", root);
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(".ts"));
   const sources = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
   const calls = sources.flatMap((source) => [
     ...source.matchAll(/\bclient\s*\.\s*((?:[a-zA-Z]+\s*\.\s*)+[a-zA-Z]+)\s*\(/g),

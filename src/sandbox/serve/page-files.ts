@@ -7,12 +7,12 @@ const folder = join(import.meta.dirname, "../page");
 const names = [
   "index.html",
   "icon.svg",
-  "styles/theme.css",
-  "styles/parts.css",
-  "styles/rich.css",
-  "styles/page.css",
-  "styles/slack.css",
-  "styles/github.css",
+  "theme.css",
+  "parts.css",
+  "rich.css",
+  "page.css",
+  "slack.css",
+  "github.css",
   "page.js",
   "act.js",
   "dom.js",
@@ -55,7 +55,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
 /** null: there is no such file. */
 export async function pageFile(name: string): Promise<Response | null> {
   if (!names.includes(name)) return null;
-  const content = await readFile(join(folder, name));
+  const content = await readFile(join(folder, extname(name) === ".css" ? "styles" : "", name));
   return new Response(new Uint8Array(content), {
     headers: {
       ...securityHeaders,
