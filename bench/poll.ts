@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
+import type { Log } from "#base/log.ts";
 import { createFastClock } from "#bench/load/fast-clock.ts";
 import { runName, secrets } from "#bench/world/credentials.ts";
 import { atMost, type Figure, inMs, median } from "#bench/world/figures.ts";
@@ -14,7 +15,7 @@ import { type Outside, startOutside } from "#bench/world/world.ts";
 import { createDecide } from "#core/decide/decide.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import { createEngine } from "#engine/engine.ts";
-import type { Log, Platform } from "#ports.ts";
+import type { Platform } from "#ports.ts";
 import { openStore } from "#store/open-store.ts";
 
 const runs = 1_000;

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import pino from "pino";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
+import type { Log } from "#base/log.ts";
 import type { GitHubConfig } from "#config/github.ts";
 import { type ApiConfig, type Config, readConfig, secretsOf } from "#config/read-config.ts";
 import type { SlackConfig } from "#config/slack.ts";
@@ -22,7 +23,7 @@ import type { Check } from "#web/readiness.ts";
 import type { Site } from "#web/router.ts";
 import { createWeb } from "#web/server.ts";
 import { statusRoutes, warnOfUnready } from "#web/status.ts";
-import type { Accept, Clock, Log } from "./ports.ts";
+import type { Accept, Clock } from "./ports.ts";
 
 /** The message is a sentence that says what to do. */
 class CannotStart extends Error {}

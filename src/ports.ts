@@ -134,13 +134,6 @@ export interface Clock {
   random(): number;
 }
 
-export interface Log {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
-}
-
 /**
  * Takes an event in. `saved`: it and all that follows from it is durable (or it was known before).
  * `ignored`: it concerns nothing of ours. `again`: it came too early; have it delivered again.

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import pino from "pino";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import type { Log } from "#base/log.ts";
 import { readStandaloneConfig, type StandaloneConfig, standaloneSecrets } from "#config/standalone.ts";
 import { prepareFolder, whyNot } from "#process/folders.ts";
 import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "#process/life.ts";
@@ -9,7 +10,6 @@ import { createLog } from "#process/log.ts";
 import { basePath, createService, type Service } from "#service/service.ts";
 import { createWeb } from "#web/server.ts";
 import { statusRoutes } from "#web/status.ts";
-import type { Log } from "./ports.ts";
 
 interface Started {
   readonly url: string;

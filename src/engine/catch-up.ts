@@ -1,4 +1,6 @@
 /** What the platforms told us while nobody listened: asked for at the start, and every few minutes. */
+
+import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Place, platformOf, type Ref, type Scope } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
@@ -6,7 +8,7 @@ import { backoffMs } from "#engine/base/backoff.ts";
 import { createInFlight } from "#engine/base/in-flight.ts";
 import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
-import type { Clock, Log, Notes, Platform } from "#ports.ts";
+import type { Clock, Notes, Platform } from "#ports.ts";
 
 /** So far one look goes back behind the last one: deliveries under way then, and clocks that differ. */
 const overlapMs = 5 * 60_000;

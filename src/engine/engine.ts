@@ -1,3 +1,4 @@
+import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
@@ -12,17 +13,7 @@ import { createSweeper } from "#engine/follow/sweep.ts";
 import { createLanes } from "#engine/perform/lanes.ts";
 import { createPerformEffect } from "#engine/perform/perform-effect.ts";
 import { createSaveOutcome } from "#engine/perform/save-outcome.ts";
-import type {
-  Accept,
-  AgentRuns,
-  Clock,
-  Factories,
-  Log,
-  Notes,
-  Platform,
-  Store,
-  Transcripts,
-} from "#ports.ts";
+import type { Accept, AgentRuns, Clock, Factories, Notes, Platform, Store, Transcripts } from "#ports.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { EngineStopped } from "./engine-stopped.ts";
 import { createSave } from "./save.ts";

@@ -2,8 +2,8 @@
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
+import type { Log } from "#base/log.ts";
 import type { Identity } from "#github/understand/identity.ts";
-import type { Log } from "#ports.ts";
 import type { Repo } from "./place.ts";
 
 /** A webhook has to be answered within ten seconds, and the first one waits for this. */

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 
 /** The text of the file at `path`, null if there is none; throws what the file system says otherwise. */
 export function readText(path: string): string | null {

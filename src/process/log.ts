@@ -1,5 +1,5 @@
 import pino, { type DestinationStream } from "pino";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 
 /** Names of fields that nobody should log, should somebody do it nevertheless. */
 const secretFields = ["token", "apiKey", "secret", "password", "authorization", "cookie", "privateKey"];

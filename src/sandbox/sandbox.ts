@@ -1,4 +1,6 @@
 /** Slack and GitHub on this machine, and a page on which people use them: to try the bot without accounts. */
+
+import type { Log } from "#base/log.ts";
 import type { Act } from "#sandbox/acts/acts.ts";
 import { gitHubActs } from "#sandbox/acts/github-acts.ts";
 import { slackActs } from "#sandbox/acts/slack-acts.ts";
@@ -11,7 +13,6 @@ import { pageFile } from "#sandbox/serve/page-files.ts";
 import { gitHubState } from "#sandbox/shown/github-state.ts";
 import { slackState } from "#sandbox/shown/slack-state.ts";
 import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
-import type { SandboxLog } from "./log.ts";
 
 /** Where the sandbox's paths begin; the whole of it is mounted there. */
 export const sandboxPath = "/sandbox";
@@ -23,7 +24,7 @@ export interface SandboxOptions {
   readonly url: string;
   /** How the world reaches the bot, if that is another address. */
   readonly publicUrl?: string;
-  readonly log: SandboxLog;
+  readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import type { Log } from "#base/log.ts";
 import { lockFolder } from "#disk/folder-lock.ts";
 import { defaultDemoStepMs } from "#service/agents/demonstration-agent.ts";
 import { withDescription } from "#service/api/description-endpoints.ts";
@@ -11,10 +12,8 @@ import { createSessions } from "#service/sessions/sessions.ts";
 import { createRunStore } from "#service/store/run-store.ts";
 import { createExecution } from "#service/turns/execution.ts";
 import { type Catalog, emptyCatalog } from "./catalog.ts";
-import type { ServiceLog } from "./log.ts";
 
 export type { SessionLinks } from "#service/sessions/session-keys.ts";
-export type { ServiceLog } from "./log.ts";
 
 /** Where the service's paths begin. */
 export const basePath = "/api/v1";
@@ -53,7 +52,7 @@ export interface ServiceOptions {
   readonly graceMs?: number;
   /** How long one step of the demonstration takes. */
   readonly demoStepMs?: number;
-  readonly log: ServiceLog;
+  readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }

@@ -1,5 +1,5 @@
 import { type Logger, LogLevel, WebClient, type WebClientOptions } from "@slack/web-api";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 
 /** Longer than Slack ever takes; what has not come by then may have happened unseen. */
 const defaultTimeoutMs = 15_000;

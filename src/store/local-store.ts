@@ -1,7 +1,8 @@
+import type { Log } from "#base/log.ts";
 import type { Ref } from "#core/place.ts";
 import { threadRef } from "#core/place.ts";
 import { isSettled, refsOf, type Thread } from "#core/thread.ts";
-import type { Log, Notes, Store } from "#ports.ts";
+import type { Notes, Store } from "#ports.ts";
 import { type Documents, keyOf } from "./documents.ts";
 import { RefTaken, StoreError, ThreadUnreadable } from "./errors.ts";
 import type { Folder } from "./folder.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 import { DiskSync } from "./disk-sync.ts";
 import { Documents } from "./documents.ts";
 import { storeError } from "./errors.ts";

@@ -1,4 +1,5 @@
-import type { Clock, Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
+import type { Clock } from "#ports.ts";
 
 /** Removes what is too old, a bounded step at a time; `done`: the next step begins another round. */
 interface Sweepable {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 import { problemResponse } from "./broken-request.ts";
 
 /** A fetch-style handler; it sees the whole path, its prefix included, and Node's own request beside it. */

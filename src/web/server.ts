@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 import { tellBrokenRequests } from "./broken-request.ts";
 import { createRouter, type Site, sendJson } from "./router.ts";
 

@@ -1,5 +1,5 @@
 import type { Registry } from "prom-client";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 import { type Check, createReadiness } from "./readiness.ts";
 import { type Site, sendJson } from "./router.ts";
 

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import type { Log } from "#base/log.ts";
 import { createDecide } from "#core/decide/decide.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { isSettled } from "#core/thread.ts";
 import { createEngine } from "#engine/engine.ts";
-import type { AgentRuns, Log, Platform, Store, Transcripts } from "#ports.ts";
+import type { AgentRuns, Platform, Store, Transcripts } from "#ports.ts";
 import { mention, place, reply, rules } from "#test/support/core/story.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { createMemoryStore } from "#test/support/engine/memory-store.ts";

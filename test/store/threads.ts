@@ -1,5 +1,5 @@
+import type { Log } from "#base/log.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
-import type { Log } from "#ports.ts";
 import type { LocalStore } from "#store/local-store.ts";
 
 export interface Line {

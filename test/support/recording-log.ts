@@ -1,4 +1,4 @@
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 
 /** A log that keeps its lines. */
 export function recordingLog(): { log: Log; lines: Record<string, unknown>[] } {

@@ -1,9 +1,10 @@
+import type { Log } from "#base/log.ts";
 import type { ApiEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Thread } from "#core/thread.ts";
 import { reasonOf } from "#engine/base/reason.ts";
 import type { Hand } from "#engine/follow/show-run.ts";
-import type { AgentRuns, Factories, Log, Transcripts } from "#ports.ts";
+import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 
 /** What performing an effect toward the API takes. */

@@ -1,7 +1,8 @@
+import type { Log } from "#base/log.ts";
 import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
 import { backoffMs } from "#engine/base/backoff.ts";
-import type { AgentRuns, Clock, Log } from "#ports.ts";
+import type { AgentRuns, Clock } from "#ports.ts";
 import { type OpenRun, vanished } from "./open-runs.ts";
 import type { Shown, ShowRun } from "./show-run.ts";
 

@@ -1,9 +1,10 @@
+import type { Log } from "#base/log.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
 import { backoffMs } from "#engine/base/backoff.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
 import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
-import type { Clock, Log } from "#ports.ts";
+import type { Clock } from "#ports.ts";
 import type { OpenRuns } from "./open-runs.ts";
 import type { Sweeper, Swept } from "./sweep.ts";
 

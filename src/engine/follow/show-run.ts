@@ -1,7 +1,8 @@
+import type { Log } from "#base/log.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import { backoffMs } from "#engine/base/backoff.ts";
 import { reasonOf } from "#engine/base/reason.ts";
-import type { Clock, Log } from "#ports.ts";
+import type { Clock } from "#ports.ts";
 import { keyOf, type OpenRun, type OpenRuns } from "./open-runs.ts";
 
 /** Has the run decided in its thread, `waited` as in `RunEvent`; `gone` if no thread holds it. Rejects as the store does. */

@@ -1,7 +1,8 @@
+import type { Log } from "#base/log.ts";
 import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
 import { readPages } from "#engine/api/read-pages.ts";
-import type { AgentRuns, Clock, Log } from "#ports.ts";
+import type { AgentRuns, Clock } from "#ports.ts";
 import { createFetchRun } from "./fetch-run.ts";
 import type { OpenRun, OpenRuns } from "./open-runs.ts";
 import type { Shown, ShowRun } from "./show-run.ts";

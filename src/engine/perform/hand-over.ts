@@ -1,8 +1,8 @@
+import type { Log } from "#base/log.ts";
 import type { HandOverEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { reasonOf } from "#engine/base/reason.ts";
 import type { Save } from "#engine/save.ts";
-import type { Log } from "#ports.ts";
 
 /**
  * Has the event decided in the thread that the ref leads to. It may be repeated: the thread remembers the

@@ -1,3 +1,4 @@
+import type { Log } from "#base/log.ts";
 import type { Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
@@ -6,7 +7,7 @@ import { backoffMs } from "#engine/base/backoff.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
 import { createInFlight } from "#engine/base/in-flight.ts";
 import type { Timers } from "#engine/base/timers.ts";
-import type { Clock, Log } from "#ports.ts";
+import type { Clock } from "#ports.ts";
 import { firstByDestination, systemOf } from "./destination.ts";
 import type { PerformEffect } from "./perform-effect.ts";
 import type { SaveOutcome } from "./save-outcome.ts";

@@ -1,3 +1,4 @@
+import type { Log } from "#base/log.ts";
 import type { Effect } from "#core/effect.ts";
 import type { OutcomeEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
@@ -6,7 +7,7 @@ import { backoffMs } from "#engine/base/backoff.ts";
 import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Save } from "#engine/save.ts";
-import type { Clock, Log, Store } from "#ports.ts";
+import type { Clock, Store } from "#ports.ts";
 import { takenFault } from "./claim.ts";
 
 /** `gone`: the thread is not in the store any more. `closed`: the engine stopped before it could be saved. */

@@ -1,5 +1,6 @@
 /** A webhook's own record of its deliveries: which of them failed, what they said, and having them repeated. */
 import type { Octokit } from "@octokit/rest";
+import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Fault } from "#core/outcome.ts";
 import { faultOf } from "#github/faults.ts";
@@ -7,7 +8,6 @@ import { events } from "#github/required-scopes.ts";
 import { eventOf } from "#github/understand/event-of.ts";
 import type { AskIdentity } from "#github/understand/identity.ts";
 import { type AttemptItem, attempt, deliveredPayload } from "#github/understand/payload.ts";
-import type { Log } from "#ports.ts";
 import { newestFirst } from "./newest-first.ts";
 
 /** So many are asked for again in one look, and no more. */

@@ -1,13 +1,14 @@
 /** What GitHub told in vain, by the best way that the credentials allow. */
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
+import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { GitHubClient } from "#github/client.ts";
 import { faultOf, hasStatus } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
 import type { AskIdentity } from "#github/understand/identity.ts";
 import { hook } from "#github/understand/payload.ts";
-import type { Log, Missed } from "#ports.ts";
+import type { Missed } from "#ports.ts";
 import { createHookDeliveries, StillMore } from "./hook-deliveries.ts";
 import { readBack } from "./read-back.ts";
 

@@ -1,9 +1,10 @@
 /** POST /github/webhooks: verify, parse, translate, have it saved, and only then answer 200. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Webhooks } from "@octokit/webhooks";
+import type { Log } from "#base/log.ts";
 import { type Delivery, eventOf } from "#github/understand/event-of.ts";
 import type { AskIdentity } from "#github/understand/identity.ts";
-import type { Accept, Log } from "#ports.ts";
+import type { Accept } from "#ports.ts";
 import { readBody } from "./read-body.ts";
 
 /** GitHub sends no larger payload: https://docs.github.com/webhooks/webhook-events-and-payloads */

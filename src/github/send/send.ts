@@ -1,5 +1,6 @@
 /** The sending side: every effect on GitHub as its REST calls, every failure as a fault. */
 import type { Octokit } from "@octokit/rest";
+import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
@@ -8,7 +9,7 @@ import { type IssueRef, platformName, readComment, readPlace } from "#github/pla
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
 import { type AskIdentity, createIdentity } from "#github/understand/identity.ts";
-import type { Attempt, Log, Platform } from "#ports.ts";
+import type { Attempt, Platform } from "#ports.ts";
 import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
 import { setStateLabel } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";

@@ -4,8 +4,8 @@ import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Adapter, Low } from "lowdb";
 import { z } from "zod";
+import type { Log } from "#base/log.ts";
 import type { GitHubSnapshot } from "#sandbox/github/snapshot.ts";
-import type { SandboxLog } from "#sandbox/log.ts";
 import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSecrets, type Secrets } from "./secrets.ts";
 import { gitHubSnapshot, secrets, slackSnapshot } from "./snapshot-shape.ts";
@@ -33,7 +33,7 @@ export interface SavedOptions {
   readonly prepared: Omit<SavedState, "secrets">;
   /** The two worlds as they are now. */
   readonly read: () => Omit<SavedState, "secrets">;
-  readonly log: SandboxLog;
+  readonly log: Log;
 }
 
 /** Between two writes, in milliseconds: so much may be missing after a crash. */
@@ -89,7 +89,7 @@ export async function openSavedState({ dataDir, prepared, read, log }: SavedOpti
 }
 
 /** Replaced whole, and for its owner's eyes only: the file holds the tokens. */
-function stateFile(path: string, log: SandboxLog): Adapter<SavedState | null> {
+function stateFile(path: string, log: Log): Adapter<SavedState | null> {
   return {
     async read() {
       const text = await readText(path);

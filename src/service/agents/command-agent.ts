@@ -1,6 +1,6 @@
+import type { Log } from "#base/log.ts";
 import { lastLines } from "#service/files/git.ts";
 import { faultOf } from "#service/files/set-up.ts";
-import type { ServiceLog } from "#service/log.ts";
 import type { RunProcess } from "#service/processes/run-process.ts";
 import { createRedaction } from "#service/processes/secret-values.ts";
 import { createTextTail } from "#service/processes/text-tail.ts";
@@ -14,7 +14,7 @@ export interface CommandAgentOptions {
   readonly command: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly run: RunProcess;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 /** Of what is told of a failure. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { METHODS } from "node:http";
 import { type Context, Hono } from "hono";
-import type { ServiceLog } from "#service/log.ts";
+import type { Log } from "#base/log.ts";
 import { createKeyCheck } from "#service/sessions/bearer.ts";
 import { problemResponse, type Refusal } from "#service/wire/problem.ts";
 import { type Asked, type Endpoint, jsonAnswer, type Operations, type Outcome } from "./endpoint.ts";
@@ -13,7 +13,7 @@ export interface RouteOptions {
   readonly operations: Operations;
   /** Why nothing can be answered now; null when everything can. */
   readonly unavailable: () => string | null;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 /** The API's paths, methods, authentication and problem documents. */

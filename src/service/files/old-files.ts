@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { renameSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { ServiceLog } from "#service/log.ts";
+import type { Log } from "#base/log.ts";
 
 /** Whether a run is over for long enough; `madeAt` is what counts for a run that nobody knows. */
 export type IsOver = (runId: string, madeAt: number) => boolean;
@@ -13,7 +13,7 @@ const idLength = 36;
 export interface OldFilesOptions {
   readonly isOver: IsOver;
   readonly signal: AbortSignal;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { Log } from "#base/log.ts";
 import { repositoryOf } from "#service/api/catalog-wire.ts";
 import type { EnvironmentSpec } from "#service/catalog.ts";
-import type { ServiceLog } from "#service/log.ts";
 import type { Git, GitEnd } from "./git.ts";
 
 /** A skill in an environment's repository. */
@@ -23,7 +23,7 @@ export interface RepositorySkillsOptions {
   /** Ends whatever git does. */
   readonly signal: AbortSignal;
   readonly now: () => number;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 export interface RepositorySkills {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { Low } from "lowdb";
 import { z } from "zod";
 import { createLines } from "#base/keyed-queue.ts";
+import type { Log } from "#base/log.ts";
 import { durableFile } from "#disk/durable-file.ts";
 import { placedIn } from "#service/agents/agent-environment.ts";
 import type { Catalog, EnvironmentSpec } from "#service/catalog.ts";
-import type { ServiceLog } from "#service/log.ts";
 import type { RunProcess } from "#service/processes/run-process.ts";
 import type { Run } from "#service/run/run-document.ts";
 import type { Git } from "./git.ts";
@@ -58,7 +58,7 @@ export interface WorkplaceOptions {
   /** What git and the set-up inherit. */
   readonly inherited: Readonly<Record<string, string>>;
   readonly now: () => number;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 const keepingMs = 20_000;

@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Low } from "lowdb";
 import { z } from "zod";
+import type { Log } from "#base/log.ts";
 import { durableFile } from "#disk/durable-file.ts";
-import type { ServiceLog } from "#service/log.ts";
 import { endProcesses } from "./process-group.ts";
 import { startOf } from "./process-identity.ts";
 import { endStrays } from "./stray-processes.ts";
@@ -21,7 +21,7 @@ export interface StartedProcesses {
   endLeftovers(): Promise<void>;
 }
 
-export function createStartedProcesses(folder: string, graceMs: number, log: ServiceLog): StartedProcesses {
+export function createStartedProcesses(folder: string, graceMs: number, log: Log): StartedProcesses {
   const path = (name: string) => join(folder, name);
 
   async function endLeftover(name: string): Promise<void> {

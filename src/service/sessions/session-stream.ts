@@ -1,6 +1,6 @@
 /** Streams of what changes in a run's view, as server-sent events; each reader is sent what it lacks. */
 import { createHash } from "node:crypto";
-import type { ServiceLog } from "#service/log.ts";
+import type { Log } from "#base/log.ts";
 import type { RunDocument } from "#service/run/run-document.ts";
 import type { RunStore } from "#service/store/run-store.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
@@ -12,7 +12,7 @@ export interface SessionStreamOptions {
   /** What the agent wrote in the turn under way; the same string while nothing was added. */
   readonly live: (runId: string) => string | null;
   readonly now: () => number;
-  readonly log: ServiceLog;
+  readonly log: Log;
   readonly limits?: Partial<typeof defaultLimits>;
 }
 

@@ -1,7 +1,7 @@
 import { readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { Log } from "#base/log.ts";
 import { BrokenDocument, durableFile, isMissing, syncFolder } from "#disk/durable-file.ts";
-import type { ServiceLog } from "#service/log.ts";
 import { parseRunDocument, type RunDocument } from "#service/run/run-document.ts";
 
 /** Added together they are few transactions. */
@@ -15,7 +15,7 @@ const atOnce = 200;
 export async function importRuns(
   folder: string,
   add: (document: RunDocument) => Promise<void>,
-  log: ServiceLog,
+  log: Log,
 ): Promise<void> {
   const names = await namesIn(folder);
   if (names === null) return;

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import type { Log } from "#base/log.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
-import type { ServiceLog } from "#service/log.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import { createRunLines } from "#service/run/run-queue.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
@@ -56,12 +56,7 @@ export interface RunStore {
 }
 
 /** `folder`: where the database is. `now` in milliseconds since the epoch. */
-export function createRunStore(
-  folder: string,
-  now: () => number,
-  log: ServiceLog,
-  bounds?: ListBounds,
-): RunStore {
+export function createRunStore(folder: string, now: () => number, log: Log, bounds?: ListBounds): RunStore {
   const path = join(folder, "runs.db");
   const lines = createRunLines();
   const writer = createRunWriter(() => startWriterThread(path), log);

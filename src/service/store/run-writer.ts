@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { ServiceLog } from "#service/log.ts";
+import type { Log } from "#base/log.ts";
 import type { Write } from "./run-rows.ts";
 
 export interface RunWriter {
@@ -41,7 +41,7 @@ export const startWriterThread = (path: string): Worker =>
   });
 
 /** Hands what is to be written to threads that `start` starts: a new one in place of one that ended by itself. */
-export function createRunWriter(start: () => Worker, log: ServiceLog): RunWriter {
+export function createRunWriter(start: () => Worker, log: Log): RunWriter {
   const pending = new Map<number, Pending>();
   let serial = 0;
   let collected: Numbered[] = [];

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "#base/log.ts";
 import type { Agent } from "#service/agents/agent.ts";
 import { inherited } from "#service/agents/agent-environment.ts";
 import { createCommandAgent } from "#service/agents/command-agent.ts";
@@ -13,7 +14,6 @@ import { createRepositories } from "#service/files/repositories.ts";
 import { createRepositorySkills, type RepositorySkills } from "#service/files/repository-skills.ts";
 import { artifactsIn, mcpFolderOf } from "#service/files/work-files.ts";
 import { createWorkplaces, type Workplaces } from "#service/files/workplaces.ts";
-import type { ServiceLog } from "#service/log.ts";
 import { createRunProcess } from "#service/processes/run-process.ts";
 import { createStartedProcesses } from "#service/processes/started-processes.ts";
 import type { Run } from "#service/run/run-document.ts";
@@ -42,7 +42,7 @@ export interface ExecutionOptions {
   /** How long the files that came with a run, and that it left, are kept after its end. */
   readonly keepFilesMs: number;
   readonly now: () => number;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 export interface Execution extends Executor {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "#base/log.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
 import { type Agent, answerOf } from "#service/agents/agent.ts";
 import type { OutputLog } from "#service/files/output-log.ts";
 import type { Prepared, Workplaces } from "#service/files/workplaces.ts";
-import type { ServiceLog } from "#service/log.ts";
 import type { TextTail } from "#service/processes/text-tail.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import {
@@ -33,7 +33,7 @@ export interface ExecutorOptions {
   /** How long one turn may take, and how long the preparation of its folder. */
   readonly timeoutMs: number;
   readonly now: () => number;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 export interface Executor {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Log } from "#base/log.ts";
 import { type Agent, answerOf, type TurnEnd } from "#service/agents/agent.ts";
 import type { Catalog, FactorySpec } from "#service/catalog.ts";
 import { artifactFiles } from "#service/files/artifact-files.ts";
@@ -7,7 +8,6 @@ import type { OutputLog } from "#service/files/output-log.ts";
 import { isOf, skillText } from "#service/files/skill-text.ts";
 import { makeWorkFiles, type WorkFiles } from "#service/files/work-files.ts";
 import type { Workplaces } from "#service/files/workplaces.ts";
-import type { ServiceLog } from "#service/log.ts";
 import { createRedaction } from "#service/processes/secret-values.ts";
 import { createTextTail, readable, type TextTail } from "#service/processes/text-tail.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
@@ -21,7 +21,7 @@ export interface TurnWorkOptions {
   readonly outputs: OutputLog;
   /** The service's own: what a run has on disk besides its folder is in here. */
   readonly folder: string;
-  readonly log: ServiceLog;
+  readonly log: Log;
 }
 
 /** One turn under way. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { App, HTTPModuleFunctions, HTTPReceiver, type Receiver, type ReceiverEvent } from "@slack/bolt";
+import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
-import type { Accept, Log } from "#ports.ts";
+import type { Accept } from "#ports.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { isKnownKind, translate } from "#slack/translate.ts";
 import { clientOptions, createClient, vendorLog } from "#slack/web-client.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ReceiverEvent } from "@slack/bolt";
 import { z } from "zod";
-import type { Log } from "#ports.ts";
+import type { Log } from "#base/log.ts";
 import { faultOf } from "#slack/faults.ts";
 import { clientOptions, vendorLog } from "#slack/web-client.ts";
 import { SocketClient } from "./socket-client.ts";

@@ -1,8 +1,9 @@
 /** Replies that Slack told in vain, read back from the threads where a run is unfinished. */
 import type { WebClient } from "@slack/web-api";
+import type { Log } from "#base/log.ts";
 import type { PersonEvent, ReplyEvent } from "#core/event.ts";
 import type { Place } from "#core/place.ts";
-import type { Log, Missed } from "#ports.ts";
+import type { Missed } from "#ports.ts";
 import { faultOf } from "#slack/faults.ts";
 import { rawPage } from "#slack/payloads.ts";
 import { millisecondsOf, readPlace, timestampOf } from "#slack/place.ts";

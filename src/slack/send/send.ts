@@ -1,8 +1,9 @@
 import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
+import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReactEffect, ReplyEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { MessageId } from "#core/place.ts";
-import type { Attempt, Log, Platform } from "#ports.ts";
+import type { Attempt, Platform } from "#ports.ts";
 import { faultOf } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { placeOf, readPlace } from "#slack/place.ts";

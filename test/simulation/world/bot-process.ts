@@ -1,8 +1,10 @@
 /** One process of the bot: the real core and the real engine on simulated ports. */
+
+import type { Log } from "#base/log.ts";
 import { createDecide, type Decide } from "#core/decide/decide.ts";
 import type { Rules } from "#core/policy.ts";
 import { createEngine, type Engine } from "#engine/engine.ts";
-import type { AgentRuns, Factories, Log, Platform, Store, Transcripts } from "#ports.ts";
+import type { AgentRuns, Factories, Platform, Store, Transcripts } from "#ports.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { ChatPlatform } from "./chat.ts";
 import type { Disk } from "./disk.ts";

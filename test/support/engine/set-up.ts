@@ -1,3 +1,4 @@
+import type { Log } from "#base/log.ts";
 import type { CardEffect, CreateEffect, Effect, FollowUpEffect, ReplyEffect } from "#core/effect.ts";
 import type { CommandEvent } from "#core/event.ts";
 import { dispatchKey, referenceLine } from "#core/run.ts";
@@ -5,7 +6,6 @@ import type { View } from "#core/view.ts";
 import type { Happening } from "#engine/base/engine-event.ts";
 import type { Limits } from "#engine/base/limits.ts";
 import { createEngine, type Engine } from "#engine/engine.ts";
-import type { Log } from "#ports.ts";
 import { createHandClock, type HandClock } from "./hand-clock.ts";
 import { createMemoryStore, type MemoryStore } from "./memory-store.ts";
 import { createSmallDecide, person, type SmallDecide } from "./small-decide.ts";

@@ -2,11 +2,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { GitHubAuth } from "#github/client.ts";
 import { createGitHubReceiver } from "#github/receive/receive.ts";
 import { createGitHubPlatform } from "#github/send/send.ts";
-import type { Accept, Log } from "#ports.ts";
+import type { Accept } from "#ports.ts";
 import type { GitHubSnapshot } from "#sandbox/github/snapshot.ts";
 import { createGitHubStandIn } from "#sandbox/github/stand-in.ts";
 

@@ -16,7 +16,8 @@ import {
   type RunItem,
   runItem,
 } from "#agent-runs/schema.ts";
-import { createService, type Service, type ServiceLog, type ServiceOptions } from "#service/service.ts";
+import type { Log } from "#base/log.ts";
+import { createService, type Service, type ServiceOptions } from "#service/service.ts";
 
 export const apiKey = "key-of-the-tests";
 
@@ -28,15 +29,15 @@ export async function freshFolder(): Promise<string> {
 }
 
 interface Logged {
-  readonly level: keyof ServiceLog;
+  readonly level: keyof Log;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-function recordingLog(): { readonly log: ServiceLog; readonly lines: Logged[] } {
+function recordingLog(): { readonly log: Log; readonly lines: Logged[] } {
   const lines: Logged[] = [];
   const at =
-    (level: keyof ServiceLog) =>
+    (level: keyof Log) =>
     (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
       lines.push({ level, message, fields });
     };

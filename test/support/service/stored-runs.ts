@@ -1,7 +1,7 @@
 /** The store by itself, in a folder of its own, and runs to keep in it. */
 import { onTestFinished } from "vitest";
 import type { CreateRequest } from "#agent-runs/schema.ts";
-import type { ServiceLog } from "#service/log.ts";
+import type { Log } from "#base/log.ts";
 import { newRun } from "#service/run/new-run.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import type { ListBounds } from "#service/store/run-list.ts";
@@ -10,7 +10,7 @@ import type { ListFilter } from "#service/wire/list-query.ts";
 import { freshFolder } from "./serving.ts";
 
 const nothing = (): void => undefined;
-export const noLog: ServiceLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+export const noLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 /** Open in `folder`, or in a fresh one; closed when the test is over. */
 export async function openStore({
@@ -21,7 +21,7 @@ export async function openStore({
 }: {
   readonly folder?: string;
   readonly now?: () => number;
-  readonly log?: ServiceLog;
+  readonly log?: Log;
   readonly bounds?: ListBounds;
 } = {}): Promise<RunStore> {
   const runs = createRunStore(folder ?? (await freshFolder()), now, log, bounds);

@@ -1,11 +1,12 @@
 /** The adapter and a stand-in of Slack, each behind a real HTTP server on the loopback. */
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { View } from "#core/view.ts";
-import type { Accept, Log, Platform } from "#ports.ts";
+import type { Accept, Platform } from "#ports.ts";
 import { nodeListener } from "#sandbox/slack/node-listener.ts";
 import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.ts";
 import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";

@@ -1,5 +1,5 @@
-/** What the service says of itself. Fields hold no secrets, prompts or answers. */
-export interface ServiceLog {
+/** Where a part of the program tells what happens to it. Fields hold no secrets, prompts or answers. */
+export interface Log {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
