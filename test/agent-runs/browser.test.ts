@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { bundleForBrowser, type Plant, runScenario } from "#test/support/agent-runs/bare-realm.ts";
 import { type Handler, problem, reset, run, startLocalApi } from "#test/support/agent-runs/local-api.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -114,24 +114,20 @@ test.each([
 
 /** What the compiler says of the client's code if it knows the web's types and none of Node's. */
 async function compileForWeb(line = ""): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), "agent-runs-web-"));
-  try {
-    cpSync(join(root, "src/agent-runs"), join(folder, "agent-runs"), { recursive: true });
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-    writeFileSync(join(folder, "agent-runs/planted.ts"), `${line}\nexport {};\n`);
-    const compilerOptions = { types: [], lib: ["es2022", "dom", "dom.iterable"] };
-    const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["agent-runs"] };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-    const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const ended = promisify(execFile)(process.execPath, [tsc, "--project", folder]);
-    return await ended.then(
-      ({ stdout }) => stdout,
-      (error: { stdout: string }) => error.stdout,
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = await freshFolder();
+  cpSync(join(root, "src/agent-runs"), join(folder, "agent-runs"), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  writeFileSync(join(folder, "agent-runs/planted.ts"), `${line}\nexport {};\n`);
+  const compilerOptions = { types: [], lib: ["es2022", "dom", "dom.iterable"] };
+  const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["agent-runs"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const ended = promisify(execFile)(process.execPath, [tsc, "--project", folder]);
+  return await ended.then(
+    ({ stdout }) => stdout,
+    (error: { stdout: string }) => error.stdout,
+  );
 }
 
 test("no line of the client, run or not, names what only Node has", async () => {

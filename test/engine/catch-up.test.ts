@@ -8,6 +8,7 @@ import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { command, setUp } from "#test/support/engine/set-up.ts";
 import { newThread } from "#test/support/engine/small-decide.ts";
 import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
+import { recordingLog, silentLog } from "#test/support/logs.ts";
 
 const minute = 60_000;
 
@@ -28,8 +29,7 @@ function begin(made = setUp(), notes = new Map<string, string>()) {
     note: async (name) => notes.get(name) ?? null,
     keepNote: async (name, text) => void notes.set(name, text),
   };
-  const logged: string[] = [];
-  const say = (message: string): void => void logged.push(message);
+  const { log, lines: logged } = recordingLog();
   const engine = createEngine({
     store: made.store,
     agentRuns: made.api,
@@ -38,7 +38,7 @@ function begin(made = setUp(), notes = new Map<string, string>()) {
     platforms: [chat],
     decide: made.small.decide,
     clock,
-    log: { debug: say, info: say, warn: say, error: say },
+    log,
     runName: "bot",
     pollIntervalMs: 2_000,
     catchUp: { notes: kept, intervalMs: 5 * minute },
@@ -99,10 +99,10 @@ test("a look that failed is tried again, from where the last good one ended, and
   const tried = first.looks.length;
   expect(tried).toBeGreaterThan(3);
   expect(new Set(first.looks.map(({ since }) => since)).size).toBe(1);
-  expect(first.logged.filter((message) => message.includes("can't be looked for"))).toHaveLength(1);
+  expect(first.logged.filter(({ message }) => message.includes("can't be looked for"))).toHaveLength(1);
   first.state.down = false;
   await first.clock.advance(10 * minute);
-  expect(first.logged.filter((message) => message.includes("can be looked for again"))).toHaveLength(1);
+  expect(first.logged.filter(({ message }) => message.includes("can be looked for again"))).toHaveLength(1);
   expect(new Set(first.looks.slice(tried).map(({ since }) => since)).size).toBeGreaterThan(1);
   await first.engine.stop();
 });
@@ -132,7 +132,7 @@ test("an event whose thread can't be read keeps no other from being taken in, an
   await made.clock.advance(11 * minute);
   expect(made.store.get("chat:C1:2").seen).toEqual(["e2"]);
   expect(made.notes.get("heard-until-chat")).not.toBe(until);
-  expect(made.logged.filter((message) => message.includes("could not be taken in"))).toHaveLength(1);
+  expect(made.logged.filter(({ message }) => message.includes("could not be taken in"))).toHaveLength(1);
   await made.engine.stop();
 });
 
@@ -153,7 +153,7 @@ test("scopes that are heard of while others are being noted are noted after them
     take: async () => {},
     timers: createTimers(clock),
     clock,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
+    log: silentLog,
     intervalMs: minute,
   });
   for (const n of [1, 2, 3]) {

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { Log } from "#base/log.ts";
 import { createDecide } from "#core/decide/decide.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
@@ -11,8 +10,7 @@ import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { createMemoryStore } from "#test/support/engine/memory-store.ts";
 import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 import { success } from "#test/support/engine/stand-in-platform.ts";
-
-const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
+import { silentLog } from "#test/support/logs.ts";
 
 /** The world outside the bot: it stays when the bot is killed. */
 function createWorld() {
@@ -69,7 +67,7 @@ function createProcess(world: World, lastStep: number) {
     platforms: [slack],
     decide: createDecide(rules),
     clock,
-    log: silent,
+    log: silentLog,
     runName: rules.runName,
     pollIntervalMs: 2_000,
   });

@@ -89,7 +89,7 @@ describe("a refusal", () => {
     const done = await github.platform.perform(reply(), first);
     expect(done).toMatchObject({ ok: false, fault: { certainty: "refused", retryable: true } });
     await expect(github.platform.check()).rejects.toThrow("credentials");
-    expect(JSON.stringify([done, github.log.lines])).not.toContain("ghp_another");
+    expect(JSON.stringify([done, github.lines])).not.toContain("ghp_another");
   });
 });
 
@@ -136,6 +136,6 @@ describe.each([
     const done = await github.platform.perform(reply(), first);
     expect(done).toMatchObject({ ok: false, fault: { certainty: "not-sent", retryable: true } });
     await expect(github.platform.check()).rejects.toThrow("could not be reached");
-    expect(github.log.lines.join("\n")).not.toContain(token);
+    expect(JSON.stringify(github.lines)).not.toContain(token);
   });
 });

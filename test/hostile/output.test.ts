@@ -1,8 +1,9 @@
 /** Whatever people ask and the agent repeats: what comes out can neither ping nor command anybody. */
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createWorld, eventually, type World, written } from "#test/support/bot/world.ts";
-import { memoryOf, pidOfBot } from "#test/support/world-watch.ts";
+import { createWorld, type World, written } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { memoryOf } from "#test/support/processes.ts";
 
 const repo = "octo/app";
 let world: World;
@@ -10,7 +11,7 @@ let pid: number;
 beforeAll(async () => {
   world = await createWorld();
   await world.start();
-  pid = pidOfBot();
+  pid = world.pid();
 });
 afterAll(() => world.close());
 
@@ -152,6 +153,6 @@ test("ten thousand flags, a word of a megabyte and signs that nobody sees are no
   }
   for (const message of world.told("UALICE")) checkMessage(written(message));
   await eventually("the memory to be given back", () => memoryOf(pid) < before + 400);
-  expect(pidOfBot()).toBe(pid);
+  expect(world.pid()).toBe(pid);
   expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
 });

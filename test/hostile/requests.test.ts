@@ -1,9 +1,10 @@
 /** Whatever comes in at the two webhooks, signed or not: the bot refuses or ignores it, and lives on. */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createWorld, eventually, type World } from "#test/support/bot/world.ts";
+import { createWorld, type World } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { memoryOf } from "#test/support/processes.ts";
 import * as signed from "#test/support/signed.ts";
-import { memoryOf, pidOfBot } from "#test/support/world-watch.ts";
 import { brokenBodies, deranged } from "./deranged.ts";
 
 let world: World;
@@ -12,14 +13,14 @@ let issue: number;
 beforeAll(async () => {
   world = await createWorld();
   await world.start();
-  pid = pidOfBot();
+  pid = world.pid();
   issue = (await world.github.openIssue({ user: "bob", repo: "octo/app", title: "An issue", body: "" }))
     .number;
 });
 afterAll(() => world.close());
 
 afterEach(() => {
-  expect(pidOfBot()).toBe(pid);
+  expect(world.pid()).toBe(pid);
   expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
 });
 

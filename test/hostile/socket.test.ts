@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createWorld, eventually, type World } from "#test/support/bot/world.ts";
+import { createWorld, type World } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { memoryOf } from "#test/support/processes.ts";
 import { slackButton, slackCommand, slackMessage } from "#test/support/signed.ts";
-import { memoryOf, pidOfBot } from "#test/support/world-watch.ts";
 import { brokenBodies, deepJson, deranged } from "./deranged.ts";
 
 let world: World;
@@ -12,7 +13,7 @@ let pid: number;
 beforeAll(async () => {
   world = await createWorld({ socketMode: true });
   await world.start();
-  pid = pidOfBot();
+  pid = world.pid();
 });
 afterAll(() => world.close());
 
@@ -21,7 +22,7 @@ async function livesOn(words: string): Promise<void> {
   await world.slack.slash({ user: "alice", channel: "general", text: `run ${words}` });
   await eventually(words, () => world.creates().some(({ body }) => body.includes(words)));
   expect(world.creates().filter(({ body }) => body.includes(words)).length).toBe(1);
-  expect(pidOfBot()).toBe(pid);
+  expect(world.pid()).toBe(pid);
   expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
 }
 

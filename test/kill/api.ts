@@ -1,5 +1,6 @@
 /** The service as anybody with its key sees it. */
 import { z } from "zod";
+import { secrets } from "#test/support/bot/stand-ins.ts";
 
 const runs = z.object({
   runs: z.array(
@@ -39,7 +40,7 @@ export function createApi(url: () => string) {
   async function ask(path: string, init: RequestInit = {}): Promise<unknown> {
     const response = await fetch(`${url()}/api/v1/agent/${path}`, {
       ...init,
-      headers: { authorization: "Bearer api-key-of-the-town", "content-type": "application/json" },
+      headers: { authorization: `Bearer ${secrets.apiKey}`, "content-type": "application/json" },
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response.json();

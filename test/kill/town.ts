@@ -1,19 +1,14 @@
 /** Where it all happens: stand-ins of Slack and GitHub, the service and the bot, each a process of its own. */
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { getRequestListener } from "@hono/node-server";
-import { type Connection, createGitHubStandIn } from "#sandbox/github/stand-in.ts";
-import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
 import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
+import { secrets, startStandIns } from "#test/support/bot/stand-ins.ts";
+import { startScript } from "#test/support/bot/start-script.ts";
+import { type Child, startChild } from "#test/support/child.ts";
+import { startServiceProcess } from "#test/support/service/start-service.ts";
 import { createApi } from "./api.ts";
-import { type Child, startChild } from "./child.ts";
 
-const root = join(import.meta.dirname, "../..");
-export const signingSecret = "slack-signing-secret";
 export const repo = "octo/app";
 
 /** The bot is in `general`, `web` and `ops`, and not in `closed`; `mallory` is not on the list. */
@@ -54,38 +49,17 @@ export async function createTown(options: TownOptions = {}) {
   const dataDir = join(folder, "data");
   writeFileSync(configFile, config);
   writeFileSync(begunLog, "");
-  const closing: (() => unknown)[] = [];
-  const listen = async (listener: RequestListener): Promise<string> => {
-    const server = createServer(listener).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    closing.push(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  };
-
   let botUrl = "http://127.0.0.1:9";
-  const slack = createSlackStandIn({
-    signingSecret,
-    botToken: "xoxb-town",
-    eventsUrl: () => `${botUrl}/slack/events`,
-    initial: workspace,
-    retryDelaysMs: options.retryDelaysMs ?? [50, 200, 500, 1_000, 1_500, 2_000, 3_000, 3_000],
+  const standIns = await startStandIns({
+    botUrl: () => botUrl,
+    slack: {
+      initial: workspace,
+      retryDelaysMs: options.retryDelaysMs ?? [50, 200, 500, 1_000, 1_500, 2_000, 3_000, 3_000],
+    },
   });
-  closing.push(() => slack.close());
-  slack.baseUrl = await listen(getRequestListener((request) => slack.fetch(request)));
-  const github = createGitHubStandIn({
-    webhookSecret: "github-webhook-secret",
-    token: "ghp_town",
-    webhookUrl: () => `${botUrl}/github/webhooks`,
-  });
-  const githubUrl = await listen(
-    getRequestListener((request, connection) => github.fetch(request, connection as Connection)),
-  );
+  const { slack, github } = standIns;
 
   const cache = { NODE_COMPILE_CACHE: join(folder, "compiled") };
-  const path = { PATH: process.env.PATH ?? "" };
   let serviceUrl = "";
   let service: Child | null = null;
   let bot: Child | null = null;
@@ -95,14 +69,18 @@ export async function createTown(options: TownOptions = {}) {
   /** On the port that it had before, as behind a fixed address. */
   async function startService(): Promise<void> {
     for (let tries = 0; ; tries += 1) {
-      const port = serviceUrl === "" ? "0" : new URL(serviceUrl).port;
-      service = startChild({
-        command: process.execPath,
-        args: [join(import.meta.dirname, "service-process.ts"), folder, port, String(options.maxRuns ?? 8)],
-        cwd: folder,
-        env: { ...path, ...cache, KILL_LOG: begunLog },
-        log: join(folder, "service.log"),
-      });
+      service = startServiceProcess(
+        {
+          folder,
+          command: join(import.meta.dirname, "agent.sh"),
+          apiKey: secrets.apiKey,
+          environment: { PATH: process.env.PATH, KILL_LOG: begunLog },
+          maxRuns: options.maxRuns ?? 8,
+          graceMs: 200,
+          port: serviceUrl === "" ? 0 : Number(new URL(serviceUrl).port),
+        },
+        { env: cache, errorFile: join(folder, "service.log") },
+      );
       try {
         serviceUrl = await service.url;
         return;
@@ -113,7 +91,7 @@ export async function createTown(options: TownOptions = {}) {
   }
 
   const environment = (): Record<string, string> => ({
-    ...path,
+    ...standIns.environment,
     ...cache,
     PORT: "0",
     DATA_DIR: dataDir,
@@ -121,20 +99,19 @@ export async function createTown(options: TownOptions = {}) {
     POLL_INTERVAL: "0.2",
     LOG_LEVEL: "info",
     AGENT_API_BASE_URL: `${serviceUrl}/api/v1`,
-    AGENT_API_KEY: "api-key-of-the-town",
-    SLACK_BOT_TOKEN: "xoxb-town",
-    SLACK_SIGNING_SECRET: signingSecret,
-    SLACK_API_URL: `${slack.baseUrl}/api/`,
-    GITHUB_TOKEN: "ghp_town",
-    GITHUB_WEBHOOK_SECRET: "github-webhook-secret",
-    GITHUB_API_URL: githubUrl,
+    AGENT_API_KEY: secrets.apiKey,
     ...options.environment,
   });
 
   /** Another process of the bot on the same data; `limits` is the start of its command, such as a shell's. */
   const launch = (limits: readonly string[] = [], log = "bot.log"): Child => {
-    const [command = "", ...args] = [...limits, process.execPath, join(root, "src/start.mjs")];
-    const child = startChild({ command, args, cwd: folder, env: environment(), log: join(folder, log) });
+    const [command = "", ...args] = [...limits, process.execPath, startScript];
+    const child = startChild(args, {
+      command,
+      cwd: folder,
+      env: environment(),
+      errorFile: join(folder, log),
+    });
     launched.push(child);
     return child;
   };
@@ -148,7 +125,7 @@ export async function createTown(options: TownOptions = {}) {
     github,
     api: createApi(() => serviceUrl),
     /** True from when it lets requests in until it is killed. */
-    up: () => botIsUp && bot?.over() === false,
+    up: () => botIsUp && bot?.isOver() === false,
     botUrl: () => botUrl,
     launch,
     startService,
@@ -180,7 +157,7 @@ export async function createTown(options: TownOptions = {}) {
       for (const child of launched) await child.end("SIGKILL");
       service?.signal("SIGCONT");
       await service?.end("SIGTERM");
-      for (const close of closing) close();
+      await standIns.close();
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };

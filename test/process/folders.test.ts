@@ -1,25 +1,22 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import { afterEach, expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { prepareFolder, whyNot } from "#process/folders.ts";
-import { botProcesses } from "#test/support/bot/bot-process.ts";
+import { startBot } from "#test/support/bot/start-bot.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
-const bots = botProcesses();
-afterEach(bots.clean);
-
-function aFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "folders-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, "file"), "mine");
-  return join(folder, "file");
+async function aFile(): Promise<string> {
+  const path = join(await freshFolder(), "file");
+  await writeFile(path, "mine");
+  return path;
 }
 
-test("a folder is made with those it is in, for its owner alone, and is then as good as found", () => {
-  const path = join(aFile(), "../one/two");
+test("a folder is made with those it is in, for its owner alone, and is then as good as found", async () => {
+  const path = join(await aFile(), "../one/two");
   expect(prepareFolder("DATA_DIR", path)).toBeNull();
   expect(statSync(path).mode & 0o777).toBe(0o700);
   expect(prepareFolder("DATA_DIR", path)).toBeNull();
@@ -27,7 +24,7 @@ test("a folder is made with those it is in, for its owner alone, and is then as 
 
 test("two that start at once with a new folder both find it", async () => {
   const module = pathToFileURL(join(import.meta.dirname, "../../src/process/folders.ts")).href;
-  const path = join(aFile(), "..", ...Array.from({ length: 50 }, (_, depth) => `${depth}`));
+  const path = join(await aFile(), "..", ...Array.from({ length: 50 }, (_, depth) => `${depth}`));
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const code = `
     const { parentPort, workerData } = require("node:worker_threads");
@@ -44,8 +41,8 @@ test("two that start at once with a new folder both find it", async () => {
   expect(await Promise.all([start(), start()])).toEqual([null, null]);
 });
 
-test("what can't be a folder is told by its setting's name, and at once", () => {
-  const file = aFile();
+test("what can't be a folder is told by its setting's name, and at once", async () => {
+  const file = await aFile();
   for (const path of [file, join(file, "below"), "/dev/null/x", "/proc/x"]) {
     const told = prepareFolder("AGENT_WORK_DIR", path);
     expect(told).toMatch(
@@ -69,9 +66,9 @@ test("an error of the system is told as a sentence, one of ours as it is", () =>
 test.each(["DATA_DIR", "AGENT_WORK_DIR"])(
   "neither the bot nor the service starts where %s is a file",
   async (name) => {
-    const path = aFile();
+    const path = await aFile();
     for (const scriptArgs of [[], ["service"]]) {
-      const { ended, stderr } = await bots.run({ [name]: path }, { scriptArgs });
+      const { ended, stderr } = await startBot({ [name]: path }, { scriptArgs });
       expect(await ended).toBe(1);
       expect(stderr()).toBe(
         `${name} (${path}) can't be used: a file is where a folder should be. Set it to a folder that this account may write to.\n`,

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { keptKey } from "#process/life.ts";
-import { freshFolder } from "#test/support/service/serving.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const module = pathToFileURL(join(import.meta.dirname, "../../src/process/life.ts")).href;
 

@@ -1,55 +1,20 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { alive, apiAt, eventually, freshFolder } from "#test/support/service/serving.ts";
+import { expect, test } from "vitest";
+import { startBot } from "#test/support/bot/start-bot.ts";
+import type { Child } from "#test/support/child.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { alive } from "#test/support/processes.ts";
+import { apiAt } from "#test/support/service/serving.ts";
 
-const start = join(import.meta.dirname, "../../src/start.mjs");
-
-interface Alone {
-  readonly child: ChildProcess;
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  readonly ended: Promise<number | string | null>;
-  /** Where it listens; rejects if it ends before it does. */
-  readonly url: Promise<string>;
-}
-
-/** What `npm run service` starts, in `folder`, with a bare environment. */
-const alone = (folder: string, env: Readonly<Record<string, string>> = {}): Alone =>
-  started(folder, ["service"], env);
-
-function started(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Alone {
-  const { PATH = "" } = process.env;
-  const child = spawn(process.execPath, [start, ...args], {
-    cwd: folder,
-    env: { PATH, PORT: "0", ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  const ended = once(child, "close").then(([status, signal]) => status ?? signal);
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      stdout += text;
-      const found = /listens at (\S+)\n(?:.*\n)*$/.exec(stdout)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    void ended.then((status) => reject(new Error(`it ended with ${status}: ${stdout}${stderr}`)));
-  });
-  url.catch(() => undefined);
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
-  onTestFinished(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
-  return { child, stdout: () => stdout, stderr: () => stderr, ended, url };
-}
+/** Starts the service alone in `folder`, as `npm run service` does. */
+const alone = (folder: string, env: Readonly<Record<string, string>> = {}): Promise<Child> =>
+  startBot(env, { cwd: folder, scriptArgs: ["service"] });
 
 test("started alone, the service makes a key, keeps it for its owner, and tells where it is but not what it is", async () => {
   const folder = await freshFolder();
-  const service = alone(folder, { LOG_LEVEL: "debug", AGENT_COMMAND: "cat" });
+  const service = await alone(folder, { LOG_LEVEL: "debug", AGENT_COMMAND: "cat" });
   const url = await service.url;
   const path = join(folder, "data/embedded-service-key");
   const key = (await readFile(path, "utf8")).trim();
@@ -69,17 +34,17 @@ test("started alone, the service makes a key, keeps it for its owner, and tells 
   expect(await (await fetch(`${url}/metrics`)).text()).toContain("agent_runs_service_unfinished_runs 0");
   expect((await fetch(url)).url).toBe(`${url}/api/v1/docs`);
 
-  service.child.kill("SIGTERM");
+  service.signal("SIGTERM");
   expect(await service.ended).toBe(0);
   expect(service.stdout() + service.stderr()).not.toContain(key);
 
-  const again = alone(folder);
+  const again = await alone(folder);
   expect((await apiAt(await again.url, key).run(id)).state).toBe("SUCCEEDED");
 });
 
 test("the greeting's example, sent as curl sends it, makes a run", async () => {
   const folder = await freshFolder();
-  const service = alone(folder);
+  const service = await alone(folder);
   await service.url;
   const example = /curl -H "Authorization: Bearer \$\(cat '(.+)'\)" -d '(.+)' (\S+)\n/.exec(service.stdout());
   const [, keyFile = "", body = "", address = ""] = example ?? [];
@@ -96,7 +61,7 @@ test("started alone, the service takes its key, its command and its offer from i
     join(folder, "agent-runs-bot.yaml"),
     "service: { models: [fast], factories: { Fixers: { base_prompt: Fix it. } }, session_links: read }\n",
   );
-  const service = alone(folder);
+  const service = await alone(folder);
   const api = apiAt(await service.url, "key-of-the-operator");
   expect(service.stdout()).not.toContain("key-of-the-operator");
   const answer = await api.send("POST", "/factory/fixers/runs", { prompt: "The flaky test" });
@@ -110,19 +75,19 @@ test("started alone, the service takes its key, its command and its offer from i
 
 test("a run that is under way when the service is told to stop is ended, and the service is gone in time", async () => {
   const folder = await freshFolder();
-  const service = alone(folder, { AGENT_COMMAND: "echo $$; sleep 60", AGENT_API_KEY: "k" });
+  const service = await alone(folder, { AGENT_COMMAND: "echo $$; sleep 60", AGENT_API_KEY: "k" });
   const api = apiAt(await service.url, "k");
   const id = await api.create({ prompt: "x" });
   await api.until(id, "INPROGRESS");
-  const pid = await eventually(async () => {
+  const pid = await eventually("the command's first words", async () => {
     const said = (await api.said(id)).at(-1) ?? "";
     return /^assistant: (\d+)$/.exec(said)?.[1] ?? null;
-  }, "the command's first words");
-  service.child.kill("SIGTERM");
+  });
+  service.signal("SIGTERM");
   const inTime = new Promise((resolve) => setTimeout(resolve, 10_000, "too late").unref());
   expect(await Promise.race([service.ended, inTime])).toBe(0);
   expect(alive(Number(pid))).toBe(false);
-  const again = alone(folder, { AGENT_API_KEY: "k" });
+  const again = await alone(folder, { AGENT_API_KEY: "k" });
   expect((await apiAt(await again.url, "k").run(id)).state).toBe("ERROR");
 });
 
@@ -132,7 +97,7 @@ test("wrong settings are told in sentences, all at once, and nothing is started"
     join(folder, "agent-runs-bot.yaml"),
     "service: { factories: { a: { environment: gone-secret } }, environments: { app: } }\n",
   );
-  const service = alone(folder, { PORT: "high", AGENT_API_KEY: "two words" });
+  const service = await alone(folder, { PORT: "high", AGENT_API_KEY: "two words" });
   expect(await service.ended).toBe(1);
   expect(service.stderr().trim().split("\n")).toEqual([
     "PORT must be a whole number, 0 to 65535.",
@@ -144,12 +109,12 @@ test("wrong settings are told in sentences, all at once, and nothing is started"
 
 test("a folder that another service serves is refused, and it is told who serves it", async () => {
   const folder = await freshFolder();
-  const first = alone(folder);
+  const first = await alone(folder);
   await first.url;
-  const second = alone(folder);
+  const second = await alone(folder);
   expect(await second.ended).toBe(1);
   expect(second.stderr()).toContain(
-    `is in use by process ${first.child.pid}. Stop that process, or set DATA_DIR to another folder.\n`,
+    `is in use by process ${first.pid}. Stop that process, or set DATA_DIR to another folder.\n`,
   );
 });
 
@@ -161,7 +126,7 @@ test.each([
   async (links, status) => {
     const folder = await freshFolder();
     await writeFile(join(folder, "agent-runs-bot.yaml"), `service:\n  models: [fast]\n  ${links}\n`);
-    const url = await started(folder, [], {}).url;
+    const url = await (await startBot({}, { cwd: folder })).url;
     const key = (await readFile(join(folder, "data/embedded-service-key"), "utf8")).trim();
     const api = apiAt(url, key);
     expect(await (await api.send("GET", "/agent/models")).json()).toMatchObject({ default_model_id: "fast" });

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
-import { afterEach, expect, onTestFinished, test } from "vitest";
-import { botProcesses } from "#test/support/bot/bot-process.ts";
-
-const bots = botProcesses();
-afterEach(bots.clean);
+import { expect, onTestFinished, test } from "vitest";
+import { startBot } from "#test/support/bot/start-bot.ts";
+import { startScript } from "#test/support/bot/start-script.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { listen } from "#test/support/listen.ts";
 
 test("with an empty environment it starts, says where it is, and everything it brought along answers", async () => {
-  const bot = await bots.run({});
-  const url = await bot.url();
+  const bot = await startBot();
+  const url = await bot.url;
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect(bot.stdout()).toContain(`try the bot at ${url}/sandbox`);
   const ready = await fetch(`${url}/readyz`);
@@ -25,7 +25,7 @@ test("with an empty environment it starts, says where it is, and everything it b
 });
 
 test("everything that is wrong is told at once, in sentences, and the exit status is 1", async () => {
-  const bot = await bots.run({ PORT: "http", SLACK_BOT_TOKEN: "xoxb-1", SLACK_SIGNIN_SECRET: "x" });
+  const bot = await startBot({ PORT: "http", SLACK_BOT_TOKEN: "xoxb-1", SLACK_SIGNIN_SECRET: "x" });
   expect(await bot.ended).toBe(1);
   expect(bot.stdout()).toBe("");
   expect(bot.stderr().trimEnd().split("\n")).toEqual([
@@ -38,7 +38,7 @@ test("everything that is wrong is told at once, in sentences, and the exit statu
 test.each([[["--port", "3000"]], [["service", "--verbose"]]])(
   "arguments %j are refused with the way to set what they may mean",
   async (scriptArgs) => {
-    const bot = await bots.run({}, { scriptArgs });
+    const bot = await startBot({}, { scriptArgs });
     expect(await bot.ended).toBe(1);
     expect(bot.stdout()).toBe("");
     expect(bot.stderr()).toMatch(/^The bot and the service take no arguments: .*\.env\.example\)\.\n$/);
@@ -46,23 +46,20 @@ test.each([[["--port", "3000"]], [["service", "--verbose"]]])(
 );
 
 test("a port that is taken is told in one sentence, without a stack", async () => {
-  const other = createServer().listen(0, "127.0.0.1");
-  await once(other, "listening");
-  const address = other.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  const bot = await bots.run({ PORT: String(port), LOG_LEVEL: "error" });
+  const { port, close } = await listen(createServer());
+  onTestFinished(close);
+  const bot = await startBot({ PORT: String(port), LOG_LEVEL: "error" });
   expect(await bot.ended).toBe(1);
   expect(bot.stderr()).toBe(
     `PORT ${port} is already in use on 127.0.0.1: stop what listens there, or set PORT to another number.\n`,
   );
-  other.close();
 });
 
 test("a second bot on the same data is told in one sentence, and the first goes on", async () => {
-  const cwd = await bots.folder();
-  const first = await bots.run({}, { cwd });
-  const url = await first.url();
-  const second = await bots.run({ LOG_LEVEL: "error" }, { cwd });
+  const cwd = await freshFolder();
+  const first = await startBot({}, { cwd });
+  const url = await first.url;
+  const second = await startBot({ LOG_LEVEL: "error" }, { cwd });
   expect(await second.ended).toBe(1);
   expect(second.stderr()).toMatch(/^The data folder \.\/data is in use by another process.*DATA_DIR.*\n$/);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -71,26 +68,26 @@ test("a second bot on the same data is told in one sentence, and the first goes 
 test("a Node that is too old is told what to do, and nothing else is loaded", async () => {
   const old = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
   const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(old)}`];
-  const bot = await bots.run({ PORT: "not even read" }, { nodeArgs });
+  const bot = await startBot({ PORT: "not even read" }, { nodeArgs });
   expect(await bot.ended).toBe(1);
   expect(bot.stderr()).toMatch(/^agent-runs-bot needs Node 24 or later .*npm install.*npm start.*\.\n$/);
 });
 
 test("a signal stops it in order, with exit status 0, and its data is free again", async () => {
-  const cwd = await bots.folder();
+  const cwd = await freshFolder();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    const bot = await bots.run({}, { cwd });
-    await bot.url();
-    bot.child.kill(signal);
+    const bot = await startBot({}, { cwd });
+    await bot.url;
+    bot.signal(signal);
     expect(await bot.ended).toBe(0);
     expect(bot.stderr()).not.toContain('"level":"error"');
   }
 });
 
 test("it stops in order too where the signal ends the shell that npm started it with", async () => {
-  const cwd = await bots.folder();
+  const cwd = await freshFolder();
   const { PATH = "" } = process.env;
-  const line = `"${process.execPath}" "${join(import.meta.dirname, "../../src/start.mjs")}" 2>log; true`;
+  const line = `"${process.execPath}" "${startScript}" 2>log; true`;
   const env = { PATH, PORT: "0", npm_lifecycle_event: "start" };
   const shell = spawn("sh", ["-c", line], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
   const [greeting] = await once(shell.stdout, "data");
@@ -113,8 +110,8 @@ test("it stops in order too where the signal ends the shell that npm started it 
 });
 
 test("a second signal ends it at once, although somebody is still being served", async () => {
-  const bot = await bots.run({});
-  const url = await bot.url();
+  const bot = await startBot();
+  const url = await bot.url;
   const sending = request(`${url}/github/webhooks`, {
     method: "POST",
     headers: {
@@ -129,18 +126,18 @@ test("a second signal ends it at once, although somebody is still being served",
   const broken = once(sending, "error");
   sending.flushHeaders();
   await once(sending, "continue");
-  bot.child.kill("SIGTERM");
+  bot.signal("SIGTERM");
   await expect.poll(bot.stderr).toContain("The bot is stopping");
-  bot.child.kill("SIGTERM");
+  bot.signal("SIGTERM");
   expect(await bot.ended).toBe(143);
   await broken;
 });
 
 test(".env in the working directory is read, and the real environment wins over it", async () => {
-  const cwd = await bots.folder();
+  const cwd = await freshFolder();
   await writeFile(join(cwd, ".env"), "DATA_DIR=./from-file\nLOG_LEVEL=loud\n");
-  const bot = await bots.run({ LOG_LEVEL: "warn" }, { cwd });
-  await bot.url();
+  const bot = await startBot({ LOG_LEVEL: "warn" }, { cwd });
+  await bot.url;
   expect((await stat(join(cwd, "from-file"))).isDirectory()).toBe(true);
 });
 
@@ -148,24 +145,24 @@ test.each([
   ["with a byte order mark", Buffer.from("\uFEFFPORT=http\n")],
   ["in UTF-16", Buffer.from("\uFEFFPORT=http\n", "utf16le")],
 ])("a .env %s is refused, since its settings would be passed over", async (_, content) => {
-  const cwd = await bots.folder();
+  const cwd = await freshFolder();
   await writeFile(join(cwd, ".env"), content);
-  const bot = await bots.run({}, { cwd });
+  const bot = await startBot({}, { cwd });
   expect(await bot.ended).toBe(1);
   expect(bot.stderr()).toBe(".env is not plain UTF-8: save it as UTF-8 without a byte order mark (BOM).\n");
 });
 
 test("the embedded service's key is kept for its owner alone, and is in no output", async () => {
-  const cwd = await bots.folder();
+  const cwd = await freshFolder();
   const path = join(cwd, "data/embedded-service-key");
   const keys: string[] = [];
   for (let round = 0; round < 2; round++) {
-    const bot = await bots.run({ LOG_LEVEL: "trace" }, { cwd });
-    const url = await bot.url();
+    const bot = await startBot({ LOG_LEVEL: "trace" }, { cwd });
+    const url = await bot.url;
     const key = (await readFile(path, "utf8")).trim();
     const asked = await fetch(`${url}/api/v1/agent/runs`, { headers: { authorization: `Bearer ${key}` } });
     expect(asked.status).toBe(200);
-    bot.child.kill("SIGTERM");
+    bot.signal("SIGTERM");
     await bot.ended;
     expect(bot.stdout() + bot.stderr()).not.toContain(key);
     keys.push(key);
@@ -176,17 +173,14 @@ test("the embedded service's key is kept for its owner alone, and is in no outpu
 });
 
 test("one platform alone is a set-up: it starts although that platform is down, and readyz names it", async () => {
-  const closed = createServer().listen(0, "127.0.0.1");
-  await once(closed, "listening");
-  const address = closed.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  closed.close();
-  const bot = await bots.run({
+  const { url: closedUrl, close } = await listen(createServer());
+  await close();
+  const bot = await startBot({
     GITHUB_TOKEN: "token-of-nobody",
     GITHUB_WEBHOOK_SECRET: "hook-secret",
-    GITHUB_API_URL: `http://127.0.0.1:${port}`,
+    GITHUB_API_URL: closedUrl,
   });
-  const url = await bot.url();
+  const url = await bot.url;
   const ready = await fetch(`${url}/readyz`);
   expect(ready.status).toBe(503);
   const answer = await ready.json();

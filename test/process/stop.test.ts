@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -6,9 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { signedRequest } from "#sandbox/slack/deliver.ts";
-import { botProcesses } from "#test/support/bot/bot-process.ts";
-
-const bots = botProcesses();
+import { startBot } from "#test/support/bot/start-bot.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { listen } from "#test/support/listen.ts";
 
 /** A Slack that says who the bot is, and answers nothing else. */
 async function hangingSlack() {
@@ -20,22 +19,16 @@ async function hangingSlack() {
     response.end(
       '{"ok":true,"team_id":"T0TOWN","user_id":"U0BOT","bot_id":"B0BOT","url":"https://town.slack.com/"}',
     );
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/api/`, asked };
+  const { url, close } = await listen(server);
+  onTestFinished(close);
+  return { url: `${url}/api/`, asked };
 }
 
 const run = z.object({ run_id: z.string(), state: z.string() });
 
 test("an agent that heeds no signal and a Slack that hangs do not hold up the stop one after the other", async () => {
-  onTestFinished(bots.clean);
-  const cwd = await bots.folder();
+  const cwd = await freshFolder();
   const slack = await hangingSlack();
   const env = {
     SLACK_BOT_TOKEN: "xoxb-1",
@@ -43,8 +36,8 @@ test("an agent that heeds no signal and a Slack that hangs do not hold up the st
     SLACK_API_URL: slack.url,
     AGENT_COMMAND: "trap '' TERM; echo up > ../up; while :; do sleep 0.1; done",
   };
-  const bot = await bots.run(env, { cwd });
-  const url = await bot.url();
+  const bot = await startBot(env, { cwd });
+  const url = await bot.url;
   const key = (await readFile(join(cwd, "data/embedded-service-key"), "utf8")).trim();
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const body = JSON.stringify({ prompt: "x" });
@@ -74,11 +67,11 @@ test("an agent that heeds no signal and a Slack that hangs do not hold up the st
   expect(acked.status).toBe(200);
   await expect.poll(() => slack.asked.some((path) => path.endsWith("chat.postMessage"))).toBe(true);
 
-  bot.child.kill("SIGTERM");
+  bot.signal("SIGTERM");
   // What Slack holds up takes nine seconds, and the agent five and then some.
   const late = sleep(12_500, "late", { ref: false });
   expect(await Promise.race([bot.ended, late])).toBe(0);
-  const again = await bots.run({ AGENT_COMMAND: "cat" }, { cwd });
-  const fetched = await fetch(`${await again.url()}/api/v1/agent/runs/${run_id}`, { headers });
+  const again = await startBot({ AGENT_COMMAND: "cat" }, { cwd });
+  const fetched = await fetch(`${await again.url}/api/v1/agent/runs/${run_id}`, { headers });
   expect(run.parse(await fetched.json()).state).toBe("ERROR");
 });

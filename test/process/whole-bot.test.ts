@@ -1,63 +1,27 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
-import { createGitHubStandIn } from "#sandbox/github/stand-in.ts";
-import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
-import { botProcesses } from "#test/support/bot/bot-process.ts";
-import { recordingLog } from "#test/support/recording-log.ts";
-import { createWeb } from "#web/server.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { startStandIns } from "#test/support/bot/stand-ins.ts";
+import { startBot } from "#test/support/bot/start-bot.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
-const bots = botProcesses();
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await bots.clean();
-  for (const stop of stops.splice(0)) await stop();
-});
-
-/** A Slack and a GitHub on a server of their own, and the variables that connect a bot to them. */
+/** Stand-ins of Slack and GitHub, and the environment that connects a bot to them. */
 async function outside(bot: { url: string }) {
-  const web = createWeb({ log: recordingLog().log });
-  const at = await web.listen({ host: "127.0.0.1", port: 0 });
-  if (!at.ok) throw new Error(at.problem);
-  stops.push(() => web.stop());
-  const secrets = { botToken: "xoxb-of-the-test", signingSecret: "signing-of-the-test" };
-  const slack = createSlackStandIn({
-    ...secrets,
-    baseUrl: `${at.url}/slack`,
-    eventsUrl: () => `${bot.url}/slack/events`,
-  });
-  stops.push(async () => slack.close());
-  const github = createGitHubStandIn({
-    token: "token-of-the-test",
-    webhookSecret: "hook-of-the-test",
-    webhookUrl: () => `${bot.url}/github/webhooks`,
-  });
-  web.open({
-    routes: {},
-    mounts: {
-      "/slack": (request) => slack.fetch(request),
-      "/github": (request, connection) =>
-        github.fetch(new Request(request.url.replace("/github", ""), request), connection),
-    },
-  });
+  const standIns = await startStandIns({ botUrl: () => bot.url });
+  onTestFinished(standIns.close);
   const env = {
-    SLACK_BOT_TOKEN: secrets.botToken,
-    SLACK_SIGNING_SECRET: secrets.signingSecret,
-    SLACK_API_URL: `${at.url}/slack/api/`,
-    GITHUB_TOKEN: "token-of-the-test",
-    GITHUB_WEBHOOK_SECRET: "hook-of-the-test",
-    GITHUB_API_URL: `${at.url}/github`,
+    ...standIns.environment,
     AGENT_COMMAND: "cat > /dev/null; echo The answer is $((6 * 7)).",
     POLL_INTERVAL: "0.2",
   };
-  return { slack, github, env };
+  return { ...standIns, env };
 }
 
 test("asked in Slack and on GitHub, the bot runs the command and answers where it was asked", async () => {
   const at = { url: "" };
   const { slack, github, env } = await outside(at);
-  const bot = await bots.run(env);
-  at.url = await bot.url();
+  const bot = await startBot(env);
+  at.url = await bot.url;
   const ready = await fetch(`${at.url}/readyz`);
   expect(await ready.json()).toEqual({ store: "ok", api: "ok", slack: "ok", github: "ok" });
 
@@ -90,7 +54,7 @@ test("asked in Slack and on GitHub, the bot runs the command and answers where i
     /^agent_runs_bot_perform_seconds_count\{effect="create",system="[\w-]+",outcome="ok"\} 2$/m,
   );
 
-  bot.child.kill("SIGTERM");
+  bot.signal("SIGTERM");
   expect(await bot.ended).toBe(0);
   expect(bot.stdout() + bot.stderr()).not.toContain("of-the-test");
 });
@@ -98,15 +62,15 @@ test("asked in Slack and on GitHub, the bot runs the command and answers where i
 test("killed in the middle, it goes on after the next start, and there is one run", async () => {
   const at = { url: "" };
   const { slack, env } = await outside(at);
-  const cwd = await bots.folder();
-  const first = await bots.run({ ...env, AGENT_COMMAND: "sleep 60" }, { cwd });
-  at.url = await first.url();
+  const cwd = await freshFolder();
+  const first = await startBot({ ...env, AGENT_COMMAND: "sleep 60" }, { cwd });
+  at.url = await first.url;
   await slack.say({ user: "alice", channel: "general", text: "@agent take your time" });
-  first.child.kill("SIGKILL");
+  first.signal("SIGKILL");
   await first.ended;
 
-  const second = await bots.run(env, { cwd });
-  at.url = await second.url();
+  const second = await startBot(env, { cwd });
+  at.url = await second.url;
   const metric = async (name: string) =>
     new RegExp(`^agent_runs_bot_${name} (\\d+)$`, "m").exec(
       await (await fetch(`${at.url}/metrics`)).text(),

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const script = join(import.meta.dirname, "../../src/sandbox/demo/demo.mjs");
 
 /** The demo with a folder of its own for whatever it leaves behind. */
 async function startDemo() {
-  const folder = await mkdtemp(join(tmpdir(), "demo-"));
+  const folder = await freshFolder();
   const child = spawn(process.execPath, [script], { env: { ...process.env, TMPDIR: folder } });
   let said = "";
   child.stdout.on("data", (text) => {
@@ -22,7 +22,6 @@ async function startDemo() {
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;
-    await rm(folder, { recursive: true, force: true });
   });
   return { child, ended, said: () => said, left: () => readdir(folder) };
 }

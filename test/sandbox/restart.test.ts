@@ -1,11 +1,12 @@
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { card, folder, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { card, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
 import { seePage } from "#test/support/sandbox/seen-page.ts";
 
 test("after a restart the bot edits the card it posted before, with the token it had before", async () => {
-  const dataDir = await folder();
+  const dataDir = await freshFolder();
   const before = await openSandbox({ dataDir });
   const { ts } = await before.slack("chat.postMessage", card("*Queued*"));
   const comment = { body: "⏳ **Queued**" };
@@ -32,7 +33,7 @@ test("what happens is on disk soon, without a stop", async () => {
 });
 
 test("an issue that is opened after a restart gets the next number", async () => {
-  const dataDir = await folder();
+  const dataDir = await freshFolder();
   const before = await openSandbox({ dataDir });
   await before.act("github/open", { user: "bob", title: "Second", body: "" });
   await before.stop();
@@ -52,7 +53,7 @@ test("the file is for its owner's eyes only, and nothing half-written stays besi
 test.each(["", "{", '{"secrets":{}}', "[]"])(
   "a file that holds %o is set aside and told",
   async (content) => {
-    const dataDir = await folder();
+    const dataDir = await freshFolder();
     await writeFile(join(dataDir, "sandbox.json"), content);
     const { logged, url } = await openSandbox({ dataDir });
     const { github } = await (await seePage(url)).until(() => true);
@@ -64,7 +65,7 @@ test.each(["", "{", '{"secrets":{}}', "[]"])(
 );
 
 test("a folder that can't be written is an error at the start, not a sandbox that forgets", async () => {
-  const file = join(await folder(), "file");
+  const file = join(await freshFolder(), "file");
   await writeFile(file, "");
   await expect(openSandbox({ dataDir: file })).rejects.toThrow();
 });

@@ -1,13 +1,14 @@
 import { WebAPIPlatformError, WebClient } from "@slack/web-api";
 import { expect, test } from "vitest";
 import { vendorLog } from "#slack/web-client.ts";
-import { botToken, createWorld, keptLog, messagesIn, type World } from "#test/support/slack/world.ts";
+import { silentLog } from "#test/support/logs.ts";
+import { botToken, createWorld, messagesIn, type World } from "#test/support/slack/world.ts";
 
 const clientOf = (world: World, token = botToken) =>
   new WebClient(token, {
     slackApiUrl: world.apiUrl,
     retryConfig: { retries: 0 },
-    logger: vendorLog(keptLog()),
+    logger: vendorLog(silentLog),
     rejectRateLimitedCalls: true,
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createWorld, eventually, type World } from "#test/support/bot/world.ts";
+import { createWorld, type World } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
 
 const repo = "octo/app";
 let world: World;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { createWorld, eventually, type World, type WorldOptions } from "#test/support/bot/world.ts";
+import { createWorld, type World, type WorldOptions } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
 
 const repo = "octo/app";
 let world: World;

@@ -1,10 +1,11 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { afterEach, expect, test } from "vitest";
 import type { Connection } from "#sandbox/github/stand-in.ts";
-import { type ApiFault, createWorld, eventually, type World, written } from "#test/support/bot/world.ts";
+import { type ApiFault, createWorld, type World, written } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { listen } from "#test/support/listen.ts";
 
 /** What a system that is down does to each request, one after the other. */
 const troubles = ["cut", "500", "nonsense"] as const;
@@ -49,15 +50,9 @@ async function openDoor(fetch: (request: Request, connection: Connection) => Pro
       }
     }),
   );
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  closes.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the door has no port");
-  return { door, url: `http://127.0.0.1:${address.port}` };
+  const { url, close } = await listen(server);
+  closes.push(close);
+  return { door, url };
 }
 
 async function begin(): Promise<void> {

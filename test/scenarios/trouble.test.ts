@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { createWorld, eventually, type World, type WorldOptions, written } from "#test/support/bot/world.ts";
+import { createWorld, type World, type WorldOptions, written } from "#test/support/bot/world.ts";
+import { eventually } from "#test/support/eventually.ts";
 
 let world: World;
 const begin = async (options: WorldOptions = {}): Promise<void> => {

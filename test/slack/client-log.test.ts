@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { vendorLog } from "#slack/web-client.ts";
-import { recordingLog } from "#test/support/recording-log.ts";
+import { recordingLog } from "#test/support/logs.ts";
 
 test("what Slack's packages log is told as theirs, since their words don't say whose they are", () => {
   const { log, lines } = recordingLog();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { removeOldThreads } from "#store/remove-old-threads.ts";
-import { recordingLog } from "#test/support/recording-log.ts";
+import { recordingLog } from "#test/support/logs.ts";
 
 /** A clock whose waits end when the test says so. */
 function manualClock() {

@@ -1,17 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { LocalStore } from "#store/local-store.ts";
 import { type OpenStoreOptions, openStore } from "#store/open-store.ts";
 import { memoryLog } from "./threads.ts";
 
-/** A new folder that is gone after the test. */
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "store-test-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+export { freshFolder as newFolder } from "#test/support/fresh-folder.ts";
 
 /** An open store that is closed before its folder goes. */
 export async function open(dataDir: string, more: Partial<OpenStoreOptions> = {}): Promise<LocalStore> {

@@ -1,26 +1,7 @@
-import type { Log } from "#base/log.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import type { LocalStore } from "#store/local-store.ts";
 
-export interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A log that can be read again. */
-export function memoryLog(): { log: Log; lines: Line[] } {
-  const lines: Line[] = [];
-  const write =
-    (level: string) =>
-    (message: string, fields?: Readonly<Record<string, unknown>>): void => {
-      lines.push({ level, message, fields });
-    };
-  return {
-    lines,
-    log: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") },
-  };
-}
+export { recordingLog as memoryLog } from "#test/support/logs.ts";
 
 export function newThread(id: string, more: Partial<Thread> = {}): Thread {
   return {

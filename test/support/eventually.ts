@@ -1,14 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const lookMs = 25;
-const longestMs = 30_000;
+const intervalMs = 15;
+const timeoutMs = 30_000;
 
-/** Waits until the look gives something and answers that; fails loudly after a long while. */
-export async function eventually<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (let waited = 0; waited < longestMs; waited += lookMs) {
+/**
+ * Calls `look` until it returns something other than undefined, null or false, and returns that.
+ * Rejects after 30 seconds; `what` names the awaited thing in the error.
+ */
+export async function eventually<T>(
+  what: string,
+  look: () => T | Promise<T>,
+): Promise<Exclude<T, undefined | null | false>> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
     const seen = await look();
-    if (seen !== undefined && seen !== null && seen !== false) return seen as NonNullable<T>;
-    await sleep(lookMs);
+    if (isThere(seen)) return seen;
+    if (performance.now() > deadline) throw new Error(`Timed out waiting for ${what}`);
+    await sleep(intervalMs);
   }
-  throw new Error(`this never came: ${what}`);
 }
+
+const isThere = <T>(seen: T): seen is Exclude<T, undefined | null | false> =>
+  seen !== undefined && seen !== null && seen !== false;

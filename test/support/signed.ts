@@ -1,9 +1,8 @@
-/** Requests to the bot as an attacker, or a platform gone mad, would send them: every byte and header is ours. */
+/** Requests to the bot in which the test decides every byte and header. */
 import { createHmac } from "node:crypto";
 import { type OutgoingHttpHeaders, request } from "node:http";
+import { secrets } from "#test/support/bot/stand-ins.ts";
 
-const slackSecret = "slack-signing-secret";
-const gitHubSecret = "github-webhook-secret";
 export const json = "application/json";
 export const form = "application/x-www-form-urlencoded";
 
@@ -26,7 +25,7 @@ export function slackHeaders(
   body: string | Buffer,
   { at = String(nowSeconds()), type = json }: { at?: string; type?: string } = {},
 ) {
-  const digest = createHmac("sha256", slackSecret).update(`v0:${at}:`).update(body).digest("hex");
+  const digest = createHmac("sha256", secrets.slackSigning).update(`v0:${at}:`).update(body).digest("hex");
   return { "content-type": type, "x-slack-request-timestamp": at, "x-slack-signature": `v0=${digest}` };
 }
 
@@ -34,7 +33,7 @@ export function gitHubHeaders(
   body: string | Buffer,
   { event = "issue_comment", id = crypto.randomUUID(), type = json }: Partial<Record<string, string>> = {},
 ) {
-  const digest = createHmac("sha256", gitHubSecret).update(body).digest("hex");
+  const digest = createHmac("sha256", secrets.gitHubWebhook).update(body).digest("hex");
   return {
     "content-type": type,
     "x-github-event": event,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { createConnection } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { recordingLog } from "#test/support/recording-log.ts";
+import { recordingLog } from "#test/support/logs.ts";
 import { createMetrics } from "#web/metrics.ts";
 import type { Site } from "#web/router.ts";
 import { createWeb, type Web } from "#web/server.ts";
@@ -89,7 +89,12 @@ test("a listener or mount that fails is a 500 in JSON, is logged, and harms no o
   const worse = await fetch(`${url}/worse`);
   expect([worse.status, await worse.json()]).toEqual([500, { error: "something went wrong here" }]);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  expect(lines).toContainEqual(expect.objectContaining({ message: "A request failed", path: "/bad" }));
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      message: "A request failed",
+      fields: expect.objectContaining({ path: "/bad" }),
+    }),
+  );
 });
 
 test("a request line that is no path harms nothing", async () => {

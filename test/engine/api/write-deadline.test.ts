@@ -4,6 +4,7 @@ import { createTimers } from "#engine/base/timers.ts";
 import type { AgentRuns } from "#ports.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { StandInApi } from "#test/support/engine/stand-in-api.ts";
+import { silentLog } from "#test/support/logs.ts";
 
 test("a write that slow look-ups left no time for is not begun, and surely did not happen", async () => {
   const clock = createHandClock();
@@ -16,8 +17,7 @@ test("a write that slow look-ups left no time for is not begun, and surely did n
     followUp: (runId, request) => standIn.followUp(runId, request),
     cancel: (runId) => standIn.cancel(runId),
   };
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const all = { agentRuns, transcripts: standIn, factories: standIn, log, runName: "bot" };
+  const all = { agentRuns, transcripts: standIn, factories: standIn, log: silentLog, runName: "bot" };
   const { api } = unlessLate({ ...all, hand: async () => "handed" }, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);

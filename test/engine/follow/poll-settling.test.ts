@@ -7,6 +7,7 @@ import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { createMemoryStore } from "#test/support/engine/memory-store.ts";
 import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
+import { silentLog } from "#test/support/logs.ts";
 
 /** A dispatch that has ended or blocked, under the real core. */
 async function started(state: string) {
@@ -22,7 +23,7 @@ async function started(state: string) {
     platforms: [slack],
     decide: createDecide(rules),
     clock,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
+    log: silentLog,
     runName: rules.runName,
     pollIntervalMs: 2_000,
   });

@@ -2,8 +2,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { offering } from "#test/support/service/git-repository.ts";
-import { freshFolder, serving } from "#test/support/service/serving.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 type Event = object | string;
 

@@ -3,7 +3,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { freshFolder, serving } from "#test/support/service/serving.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const called = z.object({
   args: z.array(z.string()),

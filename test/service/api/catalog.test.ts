@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
 import { environmentsResponse, factoryList, modelsResponse, skillsResponse } from "#agent-runs/schema.ts";
 import type { Catalog, FactorySpec } from "#service/catalog.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { gitEnvironment, offering, repository } from "#test/support/service/git-repository.ts";
-import { type Api, apiKey, freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
+import { type Api, apiKey, problemOf, serving } from "#test/support/service/serving.ts";
 
 const factory = (
   spec: Partial<FactorySpec> & { readonly uid: string; readonly name: string },

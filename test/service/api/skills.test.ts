@@ -1,8 +1,9 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { freshFolder, serving } from "#test/support/service/serving.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const files = {
   ".agents/skills/release/SKILL.md": "How to release.\n",

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createAttachments } from "#service/files/attachments.ts";
-import { freshFolder } from "#test/support/service/serving.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const file = (
   file_name: string,

@@ -2,8 +2,10 @@ import { chmod, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emptyCatalog } from "#service/catalog.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { git, gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { eventually, freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
+import { problemOf, serving } from "#test/support/service/serving.ts";
 
 test("a run in an environment works in a worktree of its repository, set up, with its variables", async () => {
   const { path } = await repository({ "greeting.txt": "hello from the repository\n" });
@@ -189,10 +191,10 @@ test("a set-up that takes too long is ended, with all that it started", async ()
     error_code: "environment_setup_failed",
   });
   const left = (await readFile(join(folder, "work", "left"), "utf8")).trim();
-  await eventually(async () => {
+  await eventually("its end", async () => {
     const stat = await readFile(`/proc/${left}/stat`, "utf8").catch(() => "");
     return stat === "" || stat.includes(") Z ") ? true : null;
-  }, "its end");
+  });
 });
 
 test("a repository that is away is used as it was fetched last, and everybody is told", async () => {

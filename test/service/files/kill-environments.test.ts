@@ -1,14 +1,17 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { alive } from "#test/support/processes.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
 import { gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const pidIn = (folder: string, name = "pid"): Promise<number> =>
   eventually(
-    async () => Number(await readFile(join(folder, "work", name), "utf8").catch(() => "")) || null,
     "a process",
+    async () => Number(await readFile(join(folder, "work", name), "utf8").catch(() => "")) || null,
   );
 
 test("a run that was being set up when the service was killed is ERROR, and is prepared anew when it goes on", async () => {
@@ -19,7 +22,7 @@ test("a run that was being set up when the service was killed is ERROR, and is p
     "test -e ../mended || { echo $$ > ../pid; sleep 300; echo never > ../never; }",
   ];
   const catalog = offering({ repository: path, setup });
-  const before = await childServing(folder, "cat", catalog);
+  const before = await childServing(folder, "cat", { catalog });
   const preparing = await before.api.create(inApp("first"));
   const queued = await before.api.create(inApp("second"));
   const pid = await pidIn(folder);
@@ -58,14 +61,14 @@ test("what an agent had written when the service was killed is kept, and it goes
   const command =
     "test -e mine.txt && { cat mine.txt; exit; }; echo mine > mine.txt; echo half the work, $DEPLOY_KEY; " +
     "echo $$ > ../pid; sleep 300";
-  const before = await childServing(folder, command, catalog);
+  const before = await childServing(folder, command, { catalog });
   const id = await before.api.create(inApp("Go."));
   const pid = await pidIn(folder);
-  await eventually(async () => {
+  await eventually("the words on disk", async () => {
     const names = await readdir(join(folder, "service", "output")).catch(() => []);
     const texts = names.map((name) => readFile(join(folder, "service", "output", name), "utf8"));
     return (await Promise.all(texts)).join("").includes("half the work") ? true : null;
-  }, "the words on disk");
+  });
   await before.killed();
 
   const { api } = await serving({ folder, environment: gitEnvironment, command, catalog });
@@ -87,7 +90,7 @@ test("a fetch that the killed service left is ended, and what it had locked is f
   const folder = await freshFolder();
   const { path } = await repository();
   const catalog = offering({ repository: path });
-  const before = await childServing(folder, "cat", catalog);
+  const before = await childServing(folder, "cat", { catalog });
   await before.api.until(await before.api.create(inApp("first")), "SUCCEEDED");
   const [clone = ""] = await readdir(join(folder, "service", "repositories"));
   await before.killed();
@@ -97,7 +100,7 @@ test("a fetch that the killed service left is ended, and what it had locked is f
   }
   const hanging = `sh -c 'echo $$ > ${join(folder, "work", "ssh-pid")}; sleep 300'`;
   const other = offering({ repository: "ssh://nowhere/octo/app", variables: { GIT_SSH_COMMAND: hanging } });
-  const between = await childServing(folder, "cat", other);
+  const between = await childServing(folder, "cat", { catalog: other });
   const fetching = await between.api.create(inApp("second"));
   const pid = await pidIn(folder, "ssh-pid");
   expect((await between.api.run(fetching)).state).toBe("PENDING");

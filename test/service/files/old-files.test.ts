@@ -2,7 +2,9 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const names = async (path: string): Promise<string[]> => (await readdir(path).catch(() => [])).sort();
 
@@ -11,10 +13,7 @@ test("folders of runs without an environment are removed long after their end, a
   const folder = await freshFolder();
   const first = await serving({ folder, command: `${command}; test -e ../go || sleep 300`, maxRuns: 2 });
   const cut = await first.api.create({ prompt: "cut short" });
-  await eventually(
-    async () => ((await names(join(folder, "work", cut))).length > 0 ? true : null),
-    "the agent's beginning",
-  );
+  await eventually("the agent's beginning", async () => (await names(join(folder, "work", cut))).length > 0);
   await first.api.cancel(cut);
   await writeFile(join(folder, "work", "go"), "");
   const ended = await first.api.create({ prompt: "one" });
@@ -25,14 +24,14 @@ test("folders of runs without an environment are removed long after their end, a
 
   const kept = await serving({ folder, command, keepWorktreesMs: 3_600_000, keepFilesMs: 0 });
   await eventually(
-    async () => ((await names(join(folder, "service", "artifacts"))).length === 0 ? true : null),
     "the files' removal",
+    async () => (await names(join(folder, "service", "artifacts"))).length === 0,
   );
   expect(await names(join(folder, "work"))).toEqual(all);
   await kept.stop();
 
   const { api } = await serving({ folder, command, keepWorktreesMs: 0 });
-  await eventually(async () => ((await names(join(folder, "work"))).length === 2 ? true : null), "removal");
+  await eventually("removal", async () => (await names(join(folder, "work"))).length === 2);
   expect(await names(join(folder, "work"))).toEqual(["go", "somebody-elses"]);
   await api.followUp(ended, "two");
   await api.until(ended, "SUCCEEDED");
@@ -58,7 +57,7 @@ test("files that came with a run and that it left are removed long after its end
 
   const { api } = await serving({ folder, command, keepFilesMs: 0, keepWorktreesMs: 0 });
   for (const kind of kinds) {
-    await eventually(async () => ((await names(kind)).length === 0 ? true : null), "the files' removal");
+    await eventually("the files' removal", async () => (await names(kind)).length === 0);
   }
   await api.followUp(id, "Again.");
   const run = await api.until(id, "SUCCEEDED");
@@ -76,6 +75,6 @@ test("what no known run has counts from when it was made", async () => {
   const longAgo = Date.now() / 1000 - 91 * 24 * 3600;
   await utimes(join(kept, `${old}`), longAgo, longAgo);
   await serving({ folder, command: "cat" });
-  await eventually(async () => ((await names(kept)).length === 1 ? true : null), "the old one's removal");
+  await eventually("the old one's removal", async () => (await names(kept)).length === 1);
   expect(await names(kept)).toEqual([young]);
 });

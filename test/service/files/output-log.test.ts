@@ -2,7 +2,7 @@ import { mkdir, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createOutputLog } from "#service/files/output-log.ts";
-import { freshFolder } from "#test/support/service/serving.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 
 /** Files in the folder that this process has open. */
 async function openIn(folder: string): Promise<string[]> {

@@ -2,8 +2,10 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const worker =
   "test -e mine.txt && echo again; git checkout -qb fix 2>/dev/null; echo more >> mine.txt; " +
@@ -137,8 +139,8 @@ test("worktrees of runs that ended long ago are removed, and made anew for a fol
 
   const { api, folder } = await serving({ ...options, folder: first.folder, keepWorktreesMs: 0 });
   await eventually(
-    async () => ((await readdir(join(folder, "work"))).length === 0 ? true : null),
     "the worktrees to be removed",
+    async () => (await readdir(join(folder, "work"))).length === 0,
   );
   await api.followUp(id, "two");
   await api.until(id, "SUCCEEDED");

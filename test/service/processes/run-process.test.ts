@@ -4,14 +4,14 @@ import { expect, onTestFinished, test } from "vitest";
 import { processesThat } from "#service/processes/process-table.ts";
 import { createRunProcess } from "#service/processes/run-process.ts";
 import { createStartedProcesses } from "#service/processes/started-processes.ts";
-import { freshFolder } from "#test/support/service/serving.ts";
-import { noLog } from "#test/support/service/stored-runs.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { silentLog } from "#test/support/logs.ts";
 
 const onLinux = test.runIf(process.platform === "linux");
 
 onLinux("the end of a run's git or set-up ends nothing of an agent", async () => {
   const folder = await freshFolder();
-  const run = createRunProcess(createStartedProcesses(folder, 500, noLog), 500);
+  const run = createRunProcess(createStartedProcesses(folder, 500, silentLog), 500);
   const environment = { PATH: process.env.PATH ?? "" };
   const agent = spawn("sleep", ["60"], { env: { ...environment, AGENT_RUN_ID: "one", AGENT_TURN: "1" } });
   onTestFinished(() => void agent.kill("SIGKILL"));

@@ -1,9 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { alive } from "#test/support/processes.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
 import { offering } from "#test/support/service/git-repository.ts";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const onLinux = test.runIf(process.platform === "linux");
 
@@ -18,7 +21,7 @@ const leaves = (file: string): string => {
 /** The process that wrote its id there; it does not outlive the test. */
 async function left(path: string): Promise<number> {
   const text = () => readFile(path, "utf8").catch(() => "");
-  const pid = Number(await eventually(async () => (await text()).trim() || null, path));
+  const pid = Number(await eventually(path, async () => (await text()).trim() || null));
   onTestFinished(() => {
     if (alive(pid)) process.kill(pid, "SIGKILL");
   });
@@ -38,7 +41,7 @@ onLinux("a cancelled run ends what it has running in a session of its own", asyn
   const id = await api.create({ prompt: "x" });
   const stray = await left(join(folder, "work", "stray"));
   await api.cancel(id);
-  await eventually(() => (alive(stray) ? null : true), "its end");
+  await eventually("its end", () => !alive(stray));
 });
 
 onLinux("one run's end leaves other runs' processes alone, and what is told to stay", async () => {
@@ -55,7 +58,7 @@ onLinux("one run's end leaves other runs' processes alone, and what is told to s
   expect(alive(kept)).toBe(true);
   expect(alive(othersStray)).toBe(true);
   await api.cancel(other);
-  await eventually(() => (alive(othersStray) ? null : true), "its end");
+  await eventually("its end", () => !alive(othersStray));
 });
 
 onLinux("a service that the set-up starts is there for the agent, and stays", async () => {

@@ -10,12 +10,13 @@ import { createRepositories } from "#service/files/repositories.ts";
 import { createWorkplaces } from "#service/files/workplaces.ts";
 import { createRunProcess } from "#service/processes/run-process.ts";
 import { createStartedProcesses } from "#service/processes/started-processes.ts";
-import { freshFolder } from "#test/support/service/serving.ts";
-import { documentOf, noLog } from "#test/support/service/stored-runs.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { silentLog } from "#test/support/logs.ts";
+import { documentOf } from "#test/support/service/stored-runs.ts";
 
 test("its folder without an environment is made after the old one is gone, not taken away from it", async () => {
   const folder = await freshFolder();
-  const process = createRunProcess(createStartedProcesses(join(folder, "processes"), 500, noLog), 500);
+  const process = createRunProcess(createStartedProcesses(join(folder, "processes"), 500, silentLog), 500);
   const git = createGit(process);
   const workplaces = createWorkplaces({
     catalog: emptyCatalog,
@@ -26,7 +27,7 @@ test("its folder without an environment is made after the old one is gone, not t
     run: process,
     inherited: {},
     now: Date.now,
-    log: noLog,
+    log: silentLog,
   });
   const { run } = documentOf(1, { prompt: "x" });
   const { signal } = new AbortController();
@@ -61,7 +62,7 @@ test("files that it leaves anew are not removed with the old ones", async () => 
     });
     return true;
   };
-  await removeOldFiles(folder, { isOver, signal: new AbortController().signal, log: noLog });
+  await removeOldFiles(folder, { isOver, signal: new AbortController().signal, log: silentLog });
   expect(await readdir(folder)).toEqual([run.id]);
   expect(await readdir(path)).toEqual(["new.txt"]);
 });

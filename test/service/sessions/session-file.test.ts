@@ -1,8 +1,9 @@
 import { readFile, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { problemOf, serving } from "#test/support/service/serving.ts";
-import { linkOf, reading, until } from "#test/support/service/session-reader.ts";
+import { linkOf, reading } from "#test/support/service/session-reader.ts";
 
 const leaving = `cat >/dev/null; printf '<script>alert(1)</script>' > "$AGENT_ARTIFACTS/page of é.html"`;
 
@@ -12,7 +13,7 @@ test("a file that a run has left can be saved from its page, and never shows its
   const run = await api.until(id, "SUCCEEDED");
   const { path, key } = await linkOf(api, id);
   const reader = await reading(path, key);
-  await until("the file", () => reader.received[0]?.message.view?.artifacts.length === 1);
+  await eventually("the file", () => reader.received[0]?.message.view?.artifacts.length === 1);
   const uid = reader.received[0]?.message.view?.artifacts[0]?.uid ?? "";
   expect(uid).toBe(run.artifacts?.[0]?.data?.artifact_uid);
 

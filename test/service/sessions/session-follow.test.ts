@@ -2,8 +2,11 @@
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { freshFolder, serving } from "#test/support/service/serving.ts";
-import { linkOf, until } from "#test/support/service/session-reader.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { listen } from "#test/support/listen.ts";
+import { serving } from "#test/support/service/serving.ts";
+import { linkOf } from "#test/support/service/session-reader.ts";
 
 interface Message {
   readonly keep?: number;
@@ -48,14 +51,9 @@ function following(address: string, key: string, options: Partial<FollowOptions>
 }
 
 async function standIn(listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`;
+  const { url, close } = await listen(createServer(listener));
+  onTestFinished(close);
+  return `${url}/`;
 }
 
 test("the page goes on by itself after the service was restarted, from what it knows", async () => {
@@ -65,12 +63,12 @@ test("the page goes on by itself after the service was restarted, from what it k
   await before.api.until(id, "INPROGRESS");
   const { path, key } = await linkOf(before.api, id);
   const page = following(`${path}/events`, key);
-  await until("the state", () => page.state() === "INPROGRESS");
+  await eventually("the state", () => page.state() === "INPROGRESS");
   await before.stop();
-  await until("the loss", () => page.links.at(-1) === "lost");
+  await eventually("the loss", () => page.links.at(-1) === "lost");
 
   await serving({ folder, command: "cat", port: Number(new URL(path).port) });
-  await until("the state after the restart", () => page.state() === "ERROR");
+  await eventually("the state after the restart", () => page.state() === "ERROR");
   expect(page.links).toEqual(["live", "lost", "live"]);
   expect(page.messages.find(({ keep }) => keep !== undefined && keep > 0)).toMatchObject({ keep: 1 });
 });
@@ -83,7 +81,7 @@ test("the page stops asking once there is no such session, and waits where too m
     else response.writeHead(asked.length === 1 ? 429 : 500, { "retry-after": "0" }).end();
   });
   const page = following(address, "key");
-  await until("the end", () => page.links.at(-1) === "gone");
+  await eventually("the end", () => page.links.at(-1) === "gone");
   expect(page.links).toEqual(["full", "lost", "gone"]);
   page.restart();
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -103,10 +101,10 @@ test("the page pauses longer after each failure, and asks at once when it is tol
       return count < 3 ? 20 : 1_000_000;
     },
   });
-  await until("the third failure", () => failures.length === 3);
+  await eventually("the third failure", () => failures.length === 3);
   expect([asked, failures]).toEqual([3, [1, 2, 3]]);
   page.restart();
-  await until("another try", () => asked === 4);
+  await eventually("another try", () => asked === 4);
 });
 
 test("a page that nobody looks at gives its stream up and looks again later", async () => {
@@ -116,12 +114,12 @@ test("a page that nobody looks at gives its stream up and looks again later", as
   const { path, key } = await linkOf(api, id);
   let isHidden = true;
   const page = following(`${path}/events`, key, { restMs: () => (isHidden ? 100 : 0) });
-  await until("three looks", () => page.messages.length >= 3);
+  await eventually("three looks", () => page.messages.length >= 3);
   expect(page.messages.every(({ keep }) => keep !== undefined)).toBe(true);
   isHidden = false;
   page.restart();
   await api.followUp(id, "more");
-  await until("what came by the stream", () =>
+  await eventually("what came by the stream", () =>
     page.messages.some(({ keep, count }) => keep === undefined && count > 2),
   );
 });
@@ -134,9 +132,9 @@ test("a message that makes no sense makes the page begin again with everything",
     if (known.length === 1) response.write("id: 1.b\ndata: nonsense\n\n");
   });
   const page = following(address, "key", { known: "1.z" });
-  await until("the second beginning", () => known.length === 2);
+  await eventually("the second beginning", () => known.length === 2);
   expect(known).toEqual(["1.z", ""]);
-  await until("the link", () => page.links.at(-1) === "live");
+  await eventually("the link", () => page.links.at(-1) === "live");
 });
 
 test("whoever sends learns that it was done, why it was refused, or that nobody can tell", async () => {

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Script } from "node:vm";
 import { expect, test } from "vitest";
 import { newRun } from "#service/run/new-run.ts";
-import { freshFolder, serving } from "#test/support/service/serving.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { serving } from "#test/support/service/serving.ts";
 import { linkOf } from "#test/support/service/session-reader.ts";
 
 const hostile = "<script>alert(1)</script> & <b>bold</b> </script> javascript:alert(1)";

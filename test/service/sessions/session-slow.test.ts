@@ -4,10 +4,8 @@ import { newRun } from "#service/run/new-run.ts";
 import type { RunDocument } from "#service/run/run-document.ts";
 import { begun } from "#service/run/run-life.ts";
 import { createSessionStreams } from "#service/sessions/session-stream.ts";
-import { eventually } from "#test/support/service/serving.ts";
-
-const nothing = (): void => undefined;
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+import { eventually } from "#test/support/eventually.ts";
+import { silentLog } from "#test/support/logs.ts";
 
 function working(): RunDocument {
   const birth = { id: "one", order: 1, now: 5, sessionKey: "k", earlier: [] };
@@ -28,7 +26,7 @@ function writing(stallMs: number) {
       return state.output;
     },
     now: () => 7,
-    log,
+    log: silentLog,
     limits: { streams: 1, stallMs },
   });
   const opened = streams.open("one", "");
@@ -38,7 +36,7 @@ function writing(stallMs: number) {
 
 test("for a reader that takes nothing no more waits than one change, and all of it comes later", async () => {
   const { streams, state, body } = writing(60_000);
-  await eventually(() => (state.looks >= 4 ? true : null), "four looks");
+  await eventually("four looks", () => state.looks >= 4);
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const first = await reader.read();
@@ -54,6 +52,6 @@ test("for a reader that takes nothing no more waits than one change, and all of 
 test("a reader that takes nothing for long is let go and makes room for another", async () => {
   const { streams } = writing(1);
   expect(streams.open("one", "").ok).toBe(false);
-  await eventually(() => (streams.open("one", "").ok ? true : null), "room for another");
+  await eventually("room for another", () => streams.open("one", "").ok);
   streams.stop();
 });

@@ -1,8 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually, freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
-import { linkOf, reading, until } from "#test/support/service/session-reader.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { problemOf, serving } from "#test/support/service/serving.ts";
+import { linkOf, reading } from "#test/support/service/session-reader.ts";
 
 /** Writes down each of its words when the file for it is there, and ends with the last. */
 const byFiles = (...words: readonly string[]): string =>
@@ -15,17 +17,17 @@ test("the stream tells the state, what the agent writes as it grows, and the end
   await api.until(id, "INPROGRESS");
   const { path, key } = await linkOf(api, id);
   const reader = await reading(path, key);
-  await until("the beginning", () => reader.state() === "INPROGRESS");
+  await eventually("the beginning", () => reader.state() === "INPROGRESS");
   expect(reader.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
   await go(folder, "one");
-  await until("one", () => reader.texts()[1] === "one");
+  await eventually("one", () => reader.texts()[1] === "one");
   await go(folder, "two");
-  await until("two", () => reader.texts()[1] === "one\ntwo");
+  await eventually("two", () => reader.texts()[1] === "one\ntwo");
   await go(folder, "three");
-  await until("the end", () => reader.state() === "SUCCEEDED");
+  await eventually("the end", () => reader.state() === "SUCCEEDED");
   expect(reader.texts()).toEqual(["Count.", "one\ntwo\nthree"]);
   await api.followUp(id, "And on.");
-  await until("the next end", () => reader.texts().length === 4 && reader.state() === "SUCCEEDED");
+  await eventually("the next end", () => reader.texts().length === 4 && reader.state() === "SUCCEEDED");
   expect(reader.texts()).toEqual(["Count.", "one\ntwo\nthree", "And on.", "one\ntwo\nthree"]);
   // The answer was sent when it was written, and the prompt at the beginning: neither again.
   const sent = reader.received.flatMap(({ message }) => message.entries ?? []).map(({ text }) => text.tail);
@@ -40,7 +42,7 @@ test("what an agent writes arrives as it is, whatever it is", async () => {
   await api.until(id, "SUCCEEDED");
   const { path, key } = await linkOf(api, id);
   const reader = await reading(path, key);
-  await until("everything", () => reader.texts().length === 2);
+  await eventually("everything", () => reader.texts().length === 2);
   expect(reader.texts()).toEqual((await api.said(id)).map((text) => text.slice(text.indexOf(" ") + 1)));
   expect(reader.received).toHaveLength(1);
 });
@@ -51,21 +53,21 @@ test("what is known already is not sent again, unless it is another conversation
   await Promise.all([api.until(id, "SUCCEEDED"), api.until(other, "SUCCEEDED")]);
   const { path, key } = await linkOf(api, id);
   const first = await reading(path, key);
-  await until("everything", () => first.received.length > 0);
+  await eventually("everything", () => first.received.length > 0);
   first.leave();
   const lastId = first.received.at(-1)?.id ?? "";
 
   await api.followUp(id, "more");
   await api.until(id, "SUCCEEDED");
   const again = await reading(path, key, lastId);
-  await until("what came since", () => again.received.length > 0);
+  await eventually("what came since", () => again.received.length > 0);
   expect(again.received[0]?.message).toMatchObject({ keep: 2, count: 4, view: { state: "SUCCEEDED" } });
   expect(again.received[0]?.message.entries?.map(({ index }) => index)).toEqual([2, 3]);
 
   const elsewhere = await linkOf(api, other);
   for (const strange of [lastId, "2.nonsense", "-1.x", "9999999.x", "x"]) {
     const wrong = await reading(elsewhere.path, elsewhere.key, strange);
-    await until("everything", () => wrong.received.length > 0);
+    await eventually("everything", () => wrong.received.length > 0);
     expect(wrong.received[0]?.message).toMatchObject({ keep: 0, count: 2 });
     wrong.leave();
   }
@@ -84,9 +86,9 @@ test("of a long answer everything is sent once, however long it grows and though
   const reader = await reading(path, key);
   for (const name of ["a", "b", "c"]) {
     await go(folder, name);
-    await until(name, () => reader.texts()[1]?.endsWith(`${name}-${lines - 1}-${line}`) ?? false);
+    await eventually(name, () => reader.texts()[1]?.endsWith(`${name}-${lines - 1}-${line}`) ?? false);
   }
-  await until("the end", () => reader.state() === "SUCCEEDED");
+  await eventually("the end", () => reader.state() === "SUCCEEDED");
   const answer = (await api.said(id)).at(-1)?.replace("assistant: ", "") ?? "";
   expect(answer).toMatch(/^\[The beginning was left out\.\]/);
   expect(reader.texts()[1]).toBe(answer);
@@ -109,10 +111,10 @@ test("streams are bounded in number for a run, those that are left make room, an
   expect(refused.headers.get("retry-after")).toBe("30");
   expect(await problemOf(Promise.resolve(refused))).toMatchObject({ http: 429, retryable: true });
   readers[0]?.leave();
-  await eventually(async () => {
+  await eventually("room for one more", async () => {
     const one = await reading(path, key);
     return one.status === 200 ? true : null;
-  }, "room for one more");
+  });
 });
 
 test("streams end when the service stops, and after its restart go on from what is known", async () => {
@@ -122,16 +124,16 @@ test("streams end when the service stops, and after its restart go on from what 
   await before.api.until(id, "INPROGRESS");
   const { path, key } = await linkOf(before.api, id);
   const reader = await reading(path, key);
-  await until("the answer so far", () => reader.texts()[1] === "x");
+  await eventually("the answer so far", () => reader.texts()[1] === "x");
   // The server goes on, so that it is the service that ends the stream.
   await before.service.stop();
-  await until("the stream's end", reader.isOver);
+  await eventually("the stream's end", reader.isOver);
   await before.stop();
 
   const { api } = await serving({ folder, command: "cat" });
   const link = await linkOf(api, id);
   expect(link.key).toBe(key);
   const again = await reading(link.path, key, reader.received.at(-1)?.id);
-  await until("the state after the restart", () => again.state() === "ERROR");
+  await eventually("the state after the restart", () => again.state() === "ERROR");
   expect(again.received[0]?.message).toMatchObject({ keep: 1 });
 });

@@ -1,33 +1,11 @@
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { type Api, apiAt, eventually, freshFolder, problemOf } from "#test/support/service/serving.ts";
+import { expect, test } from "vitest";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { childServing } from "#test/support/service/child-serving.ts";
+import { type Api, problemOf } from "#test/support/service/serving.ts";
 
 /** The service in a process of its own, where no file may grow beyond so many blocks of 512 or 1024 bytes. */
-async function servingWithin(
-  folder: string,
-  blocks: number | "unlimited",
-): Promise<{ api: Api; kill(): Promise<void> }> {
-  const script = fileURLToPath(new URL("../../support/service/serving-process.ts", import.meta.url));
-  const child = spawn(
-    "/bin/sh",
-    ["-c", `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, script, folder, "sleep 300"],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const kill = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once("exit", () => resolve());
-      child.kill("SIGKILL");
-    });
-  onTestFinished(kill);
-  let said = "";
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const address = await eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address");
-  return { api: apiAt(address), kill };
-}
+const servingWithin = (folder: string, blocks: number | "unlimited") =>
+  childServing(folder, "sleep 300", { shell: `ulimit -f ${blocks}; exec "$@"` });
 
 test("what the disk has no room for is refused, harms nothing, and is taken once there is room", async () => {
   const folder = await freshFolder();
@@ -50,7 +28,7 @@ test("what the disk has no room for is refused, harms nothing, and is taken once
       ({ prompt }) => prompt.split(" ")[0] ?? "",
     );
   expect(await numbers(limited.api)).toEqual(kept);
-  await limited.kill();
+  await limited.killed();
 
   const { api } = await servingWithin(folder, "unlimited");
   expect(await numbers(api)).toEqual(kept);

@@ -1,43 +1,21 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { expect, onTestFinished, test } from "vitest";
-import { apiAt, eventually, freshFolder } from "#test/support/service/serving.ts";
+import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { childServing } from "#test/support/service/child-serving.ts";
+import { apiKey } from "#test/support/service/serving.ts";
+import { startServiceProcess } from "#test/support/service/start-service.ts";
 import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
-
-/** The service in a process of its own, to be killed whenever. */
-function childServing(folder: string) {
-  const script = fileURLToPath(new URL("../../support/service/serving-process.ts", import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [script, folder, "sleep 300"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let said = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const kill = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once("exit", () => resolve());
-      child.kill("SIGKILL");
-    });
-  onTestFinished(kill);
-  return {
-    kill,
-    address: () => eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address"),
-  };
-}
 
 test("what was acknowledged of many requests at once outlives kill -9, each once and whole", async () => {
   const folder = await freshFolder();
   const created = new Map<string, string>();
   const steered = new Map<string, string>();
   for (const acknowledged of [60, 5, 30]) {
-    const child = childServing(folder);
+    const { api, killed } = await childServing(folder, "sleep 300");
     const before = steered.size;
-    const api = apiAt(await child.address());
     let over = false;
     const work = async (person: number): Promise<void> => {
       for (let n = 0; !over; n += 1) {
@@ -53,8 +31,8 @@ test("what was acknowledged of many requests at once outlives kill -9, each once
       }
     };
     const everybody = Promise.all(Array.from({ length: 16 }, (_, person) => work(person)));
-    await eventually(() => (steered.size >= before + acknowledged ? true : null), "the acknowledgements");
-    await child.kill();
+    await eventually("the acknowledgements", () => steered.size >= before + acknowledged);
+    await killed();
     over = true;
     await everybody;
   }
@@ -86,13 +64,11 @@ test("an import that is killed loses nothing and repeats nothing", async () => {
     await writeFile(join(former, `${document.run.id}.json`), JSON.stringify(document));
   }
   for (const killAfterMs of [250, 300, 350]) {
-    const child = childServing(folder);
+    const child = startServiceProcess({ folder, command: "sleep 300", apiKey });
     await sleep(killAfterMs);
-    await child.kill();
+    await child.end("SIGKILL");
   }
-  const child = childServing(folder);
-  await child.address();
-  await child.kill();
+  await (await childServing(folder, "sleep 300")).killed();
   expect(await readdir(join(folder, "service"))).not.toContain("runs");
   const runs = await openStore({ folder: join(folder, "service") });
   const ids = await idsOn(runs, { ...everything, limit: 500, sort_by: "created_at", sort_order: "asc" });

@@ -6,8 +6,10 @@ import { expect, test } from "vitest";
 import { openToRead } from "#service/store/run-database.ts";
 import { writeOf } from "#service/store/run-rows.ts";
 import { createRunWriter, startWriterThread } from "#service/store/run-writer.ts";
-import { freshFolder, serving } from "#test/support/service/serving.ts";
-import { documentOf, everything, idsOn, noLog, openStore } from "#test/support/service/stored-runs.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { silentLog } from "#test/support/logs.ts";
+import { serving } from "#test/support/service/serving.ts";
+import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
 
 test("a document comes back as it was written, and a transcript grows by what is said", async () => {
   const folder = await freshFolder();
@@ -131,7 +133,7 @@ test("a writing thread that ends is replaced, and what was asked of it is writte
     const thread = startWriterThread(path);
     threads.push(thread);
     return thread;
-  }, noLog);
+  }, silentLog);
   const written: Promise<void>[] = [];
   for (let order = 1; order <= 300; order += 1) {
     written.push(writer.write(writeOf(null, documentOf(order, { prompt: "x", metadata: { key: "value" } }))));
@@ -155,7 +157,7 @@ test("where no thread lives, writes reject, and with one that does they succeed 
   let broken = true;
   const writer = createRunWriter(
     () => (broken ? new Worker("process.exit(1)", { eval: true }) : startWriterThread(path)),
-    noLog,
+    silentLog,
   );
   const write = () => writer.write(writeOf(null, documentOf(1, { prompt: "x" })));
   await expect(write()).rejects.toThrow(/ends again and again/);
@@ -192,7 +194,7 @@ test("runs that an earlier version kept in files are imported once, and their fo
   await keepAsFile(folder, 452, JSON.stringify(documentOf(453, { prompt: "of another" })));
   await writeFile(join(folder, "runs", ".run-1.json.half.tmp"), "{");
   const logged: string[] = [];
-  const log = { ...noLog, error: (message: string) => void logged.push(message) };
+  const log = { ...silentLog, error: (message: string) => void logged.push(message) };
 
   let runs = await openStore({ folder, log });
   const filter = { ...everything, limit: 500, sort_by: "created_at", sort_order: "asc" } as const;

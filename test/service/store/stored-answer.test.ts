@@ -5,8 +5,9 @@ import type { Run } from "#service/run/run-document.ts";
 import { createRunStore, type RunStore } from "#service/store/run-store.ts";
 import { runItemOf } from "#service/store/run-wire.ts";
 import { answerOf, wireRowOf } from "#service/store/stored-answer.ts";
-import { freshFolder } from "#test/support/service/serving.ts";
-import { documentOf, noLog, openStore } from "#test/support/service/stored-runs.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { silentLog } from "#test/support/logs.ts";
+import { documentOf, openStore } from "#test/support/service/stored-runs.ts";
 
 const link = 'http://127.0.0.1/sessions/x?key=\u00fc"k';
 
@@ -80,7 +81,7 @@ test("a row of which a part was changed answers nothing", () => {
 
 test("runs that an earlier format wrote answer as all others, and can be changed", async () => {
   const folder = await freshFolder();
-  const first = createRunStore(folder, Date.now, noLog);
+  const first = createRunStore(folder, Date.now, silentLog);
   await first.load();
   await first.add({ ...documentOf(1, { prompt: "x" }), run: rich });
   await first.add(documentOf(2, { prompt: "hello" }));

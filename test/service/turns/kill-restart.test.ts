@@ -4,16 +4,20 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { startOf } from "#service/processes/process-identity.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { alive } from "#test/support/processes.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { apiKey, serving } from "#test/support/service/serving.ts";
+import { startServiceProcess } from "#test/support/service/start-service.ts";
 
 /** Writes its id, then waits to be ended; writes down each time it is started. */
 const endless = "echo begun >> ../begun; echo $$ > ../pid; echo partial; sleep 300; echo never >> ../begun";
 
 const lastPid = (folder: string): Promise<number> =>
   eventually(
-    async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
     "the command's process",
+    async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
   );
 
 test("after kill -9 queued runs run, the interrupted one is ERROR, its process is ended, nothing runs twice", async () => {
@@ -62,28 +66,21 @@ test.runIf(process.platform === "linux")(
   "a killed service that nobody waits for holds its folder no longer",
   async () => {
     const folder = await freshFolder();
-    const script = join(import.meta.dirname, "../../support/service/serving-process.ts");
     // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
-    const line = `"$1" "$2" "$3" cat & echo "pid $!"; exec sleep 60`;
-    const parent = spawn("/bin/sh", ["-c", line, "sh", process.execPath, script, folder], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    onTestFinished(() => {
-      parent.kill("SIGKILL");
-    });
-    let said = "";
-    parent.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-    });
-    await eventually(() => /^http:/m.exec(said), "the service's address");
-    const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
+    const parent = startServiceProcess(
+      { folder, command: "cat", apiKey },
+      { shell: `"$@" & echo "pid $!"; exec sleep 60` },
+    );
+    onTestFinished(async () => void (await parent.end("SIGKILL")));
+    await parent.url;
+    const pid = Number(/^pid (\d+)$/m.exec(parent.stdout())?.[1]);
     process.kill(pid, "SIGKILL");
     const state = async (): Promise<string | undefined> =>
       /^State:\s+(\w)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
     // Its first thread may be dead before the others are, which hold its files till then.
     const isDead = async (): Promise<boolean> =>
       (await state()) === "Z" && (await readdir(`/proc/${pid}/task`)).length === 1;
-    await eventually(async () => ((await isDead()) ? true : null), "its death");
+    await eventually("its death", async () => await isDead());
     await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
     expect(await state()).toBe("Z");
   },
@@ -94,7 +91,7 @@ test("stopping ends what runs, tells it, and leaves the queue for the next start
   const working = await first.api.create({ prompt: "working" });
   const pid = await lastPid(first.folder);
   const queued = await first.api.create({ prompt: "queued" });
-  await eventually(async () => ((await first.api.said(working)).length === 2 ? true : null), "its words");
+  await eventually("its words", async () => (await first.api.said(working)).length === 2);
 
   await first.stop();
 

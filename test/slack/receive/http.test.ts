@@ -2,7 +2,8 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { emptyWorkspace } from "#sandbox/slack/workspace.ts";
-import { createWorld, messagesIn, until } from "#test/support/slack/world.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { createWorld, messagesIn } from "#test/support/slack/world.ts";
 
 test("a slash command becomes a command that has no place yet", async () => {
   await using world = await createWorld();
@@ -127,7 +128,7 @@ test("Slack hears no 200 before the event is taken in", async () => {
   const said = world.slack.say({ user: "alice", channel: "general", text: "hello" }).finally(() => {
     answered = true;
   });
-  await until(() => world.events.length === 1);
+  await eventually("the event", () => world.events.length === 1);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(answered).toBe(false);
   release();
@@ -324,7 +325,7 @@ test("neither secrets nor what people wrote is logged", async () => {
   await world.receiver.start();
   await world.slack.slash({ user: "alice", channel: "general", text: "run the-secret-plan" });
   await world.slack.say({ user: "alice", channel: "general", text: "the-secret-plan", signature: "forged" });
-  const logged = JSON.stringify(world.log.lines);
+  const logged = JSON.stringify(world.lines);
   expect(logged).toContain("the disk is full");
   expect(logged).not.toMatch(/the-secret-plan|xoxb|test-signing-secret|respond\//);
 });

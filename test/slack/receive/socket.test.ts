@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { createWorld, until } from "#test/support/slack/world.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { createWorld } from "#test/support/slack/world.ts";
 
 const connected = async (options: Parameters<typeof createWorld>[0] = {}) => {
   const world = await createWorld({ mode: "socket", ...options });
   await world.receiver.start();
-  await until(() => world.slack.connections === 1);
+  await eventually("the connection", () => world.slack.connections === 1);
   return world;
 };
 
@@ -33,7 +34,7 @@ test("the ack comes only after the event was taken in", async () => {
   const said = world.slack.say({ user: "alice", channel: "general", text: "hello" }).finally(() => {
     acked = true;
   });
-  await until(() => world.events.length === 1);
+  await eventually("the event", () => world.events.length === 1);
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(acked).toBe(false);
   release();
@@ -54,10 +55,11 @@ test("what can't be saved is not acked, so that Slack delivers it again", async 
 test("when Slack asks for a new connection, the bot makes one", async () => {
   await using world = await connected();
   world.slack.refreshConnections();
-  await until(
+  await eventually(
+    "the second connection",
     () => world.slack.calls.filter(({ method }) => method === "apps.connections.open").length === 2,
   );
-  await until(() => world.slack.connections === 1);
+  await eventually("the connection", () => world.slack.connections === 1);
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses.at(-1)).toBe(200);
 });
 
@@ -68,7 +70,7 @@ test("a Slack that is down, limits or refuses at first does not keep the bot fro
   world.slack.fail({ method: "apps.connections.open", with: { retryAfter: 1 } });
   world.slack.fail({ method: "apps.connections.open", with: { error: "invalid_auth" } });
   await world.receiver.start();
-  await until(() => world.slack.connections === 1);
+  await eventually("the connection", () => world.slack.connections === 1);
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses.at(-1)).toBe(200);
 });
 
@@ -80,12 +82,12 @@ test("stopping waits for what is being taken in, and acks it", async () => {
       release = () => resolve("saved");
     });
   const said = world.slack.say({ user: "alice", channel: "general", text: "hello" });
-  await until(() => world.events.length === 1);
+  await eventually("the event", () => world.events.length === 1);
   const stopped = world.receiver.stop();
   release();
   await stopped;
   expect((await said).statuses).toEqual([200]);
-  await until(() => world.slack.connections === 0);
+  await eventually("the disconnection", () => world.slack.connections === 0);
   await world[Symbol.asyncDispose]();
 });
 
@@ -93,7 +95,7 @@ test("an event that is never taken in does not keep the receiver from stopping",
   const world = await connected({ retryDelaysMs: [], answerWithinMs: 300 });
   world.accept = () => new Promise(() => {});
   const said = world.slack.say({ user: "alice", channel: "general", text: "hello" });
-  await until(() => world.events.length === 1);
+  await eventually("the event", () => world.events.length === 1);
   await world.receiver.stop();
   await world[Symbol.asyncDispose]();
   expect((await said).statuses).toEqual([0]);

@@ -113,7 +113,7 @@ test("the most recent threads are read first, fifty a look, and the others by th
 test("a limit ends the reading with what is known, is told once, and loses nothing", async () => {
   const { places, initial } = many(3, 2);
   await using world = await createWorld({ initial });
-  const told = () => world.log.lines.filter(({ message }) => message.includes("limits how many"));
+  const told = () => world.lines.filter(({ message }) => message.includes("limits how many"));
   const limit = () => world.slack.fail({ method: "conversations.replies", with: { retryAfter: 60 } });
   limit();
   expect(await missed(world, places, sinceMs)).toEqual([]);

@@ -2,23 +2,22 @@ import { createServer } from "node:http";
 import { expect, test } from "vitest";
 import { emptyWorkspace } from "#sandbox/slack/workspace.ts";
 import { createSlackPlatform } from "#slack/send/send.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { listen } from "#test/support/listen.ts";
+import { silentLog } from "#test/support/logs.ts";
 import {
   base,
   botToken,
   card,
-  close,
   createWorld,
   faultOf,
   general,
-  keptLog,
-  listen,
   messagesIn,
   performed,
   random,
   reply,
   sure,
   unsure,
-  until,
   view,
 } from "#test/support/slack/world.ts";
 
@@ -200,16 +199,16 @@ test("an archived channel is refused for good, a wrong token until it is renewed
     code: "is_archived",
     retryable: false,
   });
-  const stranger = createSlackPlatform({ botToken: "xoxb-other", apiUrl: world.apiUrl, log: keptLog() });
+  const stranger = createSlackPlatform({ botToken: "xoxb-other", apiUrl: world.apiUrl, log: silentLog });
   expect(await faultOf(stranger, card(general))).toMatchObject({ code: "invalid_auth", retryable: true });
   await expect(stranger.check()).rejects.toThrow(/token/);
 });
 
 test("when nobody listens, nothing was sent", async () => {
   const server = createServer();
-  const url = await listen(server);
-  await close(server);
-  const platform = createSlackPlatform({ botToken, apiUrl: `${url}/api/`, log: keptLog() });
+  const { url, close } = await listen(server);
+  await close();
+  const platform = createSlackPlatform({ botToken, apiUrl: `${url}/api/`, log: silentLog });
   expect(await faultOf(platform, card(general))).toMatchObject({ certainty: "not-sent", retryable: true });
   await expect(platform.check()).rejects.toThrow(/reached/);
 });
@@ -290,5 +289,5 @@ test("a call that Slack limits holds up no other call", async () => {
   const limited = world.platform.perform(card(general), sure);
   await performed(world.platform, card(general, { id: "e-2" }));
   expect(await limited).toMatchObject({ ok: false, fault: { limited: true, retryAfterMs: 600_000 } });
-  await until(() => messagesIn(world.slack).length === 1);
+  await eventually("the message", () => messagesIn(world.slack).length === 1);
 });

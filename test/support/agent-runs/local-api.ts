@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AgentRunsClientOptions, createAgentRunsClient } from "#agent-runs/client.ts";
+import { listen } from "#test/support/listen.ts";
 
 interface Seen {
   readonly method: string;
@@ -46,18 +47,8 @@ export async function startLocalApi(handler: Handler) {
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(typeof body === "string" ? body : JSON.stringify(body));
   });
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", listening.resolve);
-  await listening.promise;
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const baseUrl = `http://127.0.0.1:${address.port}/api/v1`;
-  const close = async () => {
-    const closed = Promise.withResolvers<void>();
-    server.close(() => closed.resolve());
-    server.closeAllConnections();
-    await closed.promise;
-  };
+  const { url, close } = await listen(server);
+  const baseUrl = `${url}/api/v1`;
   return {
     seen,
     baseUrl,

@@ -2,22 +2,20 @@
  * The world of the stories: stand-ins of Slack and GitHub and an Agent Runs service on loopback, and the bot as
  * a process of its own between them, started as its users start it.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import type { Connection } from "#sandbox/github/stand-in.ts";
-import { createGitHubStandIn } from "#sandbox/github/stand-in.ts";
-import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
 import { createService } from "#service/service.ts";
-
-const root = join(import.meta.dirname, "../../..");
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+import { type Child, startChild } from "#test/support/child.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { listen } from "#test/support/listen.ts";
+import { silentLog } from "#test/support/logs.ts";
+import { secrets, startStandIns } from "./stand-ins.ts";
+import { startScript } from "./start-script.ts";
 
 /** One request that the bot sent to the API. */
 export interface ApiCall {
@@ -60,130 +58,90 @@ const createAppKeys = () =>
 
 export async function createWorld(options: WorldOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "agent-runs-bot-story-"));
-  const servers: Server[] = [];
-  const serve = async (
-    listener: Parameters<typeof createServer>[1],
-  ): Promise<{ server: Server; url: string }> => {
-    const server = createServer(listener ?? (() => {}));
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    servers.push(server);
-    return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-  };
   let botUrl = "http://127.0.0.1:9";
-
-  const slack = createSlackStandIn({
-    signingSecret: "slack-signing-secret",
-    botToken: "xoxb-story",
-    ...(options.socketMode ? { appToken: "xapp-story" } : {}),
-    eventsUrl: () => `${botUrl}/slack/events`,
-    retryDelaysMs: options.slackRetryDelaysMs ?? [50, 200, 1_000, 2_000, 3_000, 3_000],
-  });
-  const slackServer = await serve(getRequestListener((request) => slack.fetch(request)));
-  slack.baseUrl = slackServer.url;
-  if (options.socketMode) slack.attachSocketMode(slackServer.server, "/socket");
-
-  const { gitHubAuth = "token" } = options;
+  const { gitHubAuth = "token", socketMode = false } = options;
   let redeliveries = 0;
   const appKeys = gitHubAuth === "app" ? createAppKeys() : null;
-  const github = createGitHubStandIn({
-    webhookSecret: "github-webhook-secret",
-    token: "ghp_story",
-    webhookUrl: () => `${botUrl}/github/webhooks`,
-    hooksAllowed: gitHubAuth === "token that sees webhooks",
-    // The sooner it was asked for, the later it comes: the worst order there is.
-    redeliveryDelayMs: () => Math.max(0, 500 - 50 * redeliveries++),
-    ...(appKeys === null ? {} : { app: { ...app, publicKey: appKeys.publicKey } }),
+  const standIns = await startStandIns({
+    botUrl: () => botUrl,
+    socketMode,
+    slack: { retryDelaysMs: options.slackRetryDelaysMs ?? [50, 200, 1_000, 2_000, 3_000, 3_000] },
+    github: {
+      hooksAllowed: gitHubAuth === "token that sees webhooks",
+      // Redeliveries arrive in the reverse order of their requests: the worst case.
+      redeliveryDelayMs: () => Math.max(0, 500 - 50 * redeliveries++),
+      ...(appKeys === null ? {} : { app: { ...app, publicKey: appKeys.publicKey } }),
+    },
   });
-  const githubServer = await serve(
-    getRequestListener((request, connection) => github.fetch(request, connection as Connection)),
-  );
+  const { slack, github } = standIns;
 
   const apiCalls: ApiCall[] = [];
   const apiFaults: { fault: ApiFault; left: number }[] = [];
   const service = createService({
     dataDir: join(folder, "api"),
-    apiKey: "api-key-of-the-story",
-    publicUrl: () => apiServer.url,
+    apiKey: secrets.apiKey,
+    publicUrl: () => api.url,
     command: join(import.meta.dirname, "agent.sh"),
     environment: { PATH: process.env.PATH },
     workDir: join(folder, "work"),
     maxRuns: options.maxRuns ?? 8,
     timeoutMs: options.timeoutMs ?? 60_000,
     graceMs: 200,
-    log: silent,
+    log: silentLog,
   });
-  const apiServer = await serve(
-    getRequestListener(async (request, connection) => {
-      const { pathname, search } = new URL(request.url);
-      apiCalls.push({ method: request.method, path: pathname + search, body: await request.clone().text() });
-      const entry = apiFaults.find(
-        ({ fault, left }) => left > 0 && fault.method === request.method && fault.path.test(pathname),
-      );
-      if (entry === undefined) return service.fetch(request);
-      entry.left -= 1;
-      if (entry.fault.when === "after") await service.fetch(request);
-      const { status, body } = entry.fault;
-      if (status !== undefined) return Response.json(body ?? {}, { status });
-      (connection as Connection).incoming?.socket.destroy();
-      return new Response(null);
-    }),
+  const api = await listen(
+    createServer(
+      getRequestListener(async (request, connection) => {
+        const { pathname, search } = new URL(request.url);
+        apiCalls.push({
+          method: request.method,
+          path: pathname + search,
+          body: await request.clone().text(),
+        });
+        const entry = apiFaults.find(
+          ({ fault, left }) => left > 0 && fault.method === request.method && fault.path.test(pathname),
+        );
+        if (entry === undefined) return service.fetch(request);
+        entry.left -= 1;
+        if (entry.fault.when === "after") await service.fetch(request);
+        const { status, body } = entry.fault;
+        if (status !== undefined) return Response.json(body ?? {}, { status });
+        (connection as Connection).incoming?.socket.destroy();
+        return new Response(null);
+      }),
+    ),
   );
   await service.start();
 
   const dataDir = join(folder, "data");
-  let child: ChildProcess | null = null;
-  let log = "";
+  const started: Child[] = [];
 
   const environment = (): Record<string, string> => ({
-    PATH: process.env.PATH ?? "",
+    ...standIns.environment,
     PORT: "0",
     DATA_DIR: dataDir,
     POLL_INTERVAL: "0.1",
     LOG_LEVEL: "debug",
-    AGENT_API_BASE_URL: `${apiServer.url}/api/v1`,
-    AGENT_API_KEY: "api-key-of-the-story",
-    SLACK_BOT_TOKEN: "xoxb-story",
-    ...(options.socketMode
-      ? { SLACK_APP_TOKEN: "xapp-story" }
-      : { SLACK_SIGNING_SECRET: "slack-signing-secret" }),
-    SLACK_API_URL: `${slackServer.url}/api/`,
+    AGENT_API_BASE_URL: `${api.url}/api/v1`,
+    AGENT_API_KEY: secrets.apiKey,
     ...(appKeys === null
-      ? { GITHUB_TOKEN: "ghp_story" }
-      : { GITHUB_APP_ID: String(app.id), GITHUB_PRIVATE_KEY: appKeys.privateKey }),
-    GITHUB_WEBHOOK_SECRET: "github-webhook-secret",
-    GITHUB_API_URL: githubServer.url,
+      ? {}
+      : { GITHUB_TOKEN: "", GITHUB_APP_ID: String(app.id), GITHUB_PRIVATE_KEY: appKeys.privateKey }),
     ...options.environment,
   });
 
   async function start(): Promise<void> {
-    const begin = log.length;
-    const started = spawn(process.execPath, [join(root, "src/start.mjs")], {
-      cwd: folder,
-      env: environment(),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    child = started;
-    for (const stream of [started.stdout, started.stderr]) {
-      stream?.setEncoding("utf8").on("data", (text: string) => {
-        log += text;
-      });
-    }
-    const url = await eventually("the bot listens", () => {
-      if (started.exitCode !== null) throw new Error(`the bot ended: ${log.slice(begin)}`);
-      return /"url":"(http:[^"]+)"[^\n]*has started/.exec(log.slice(begin))?.[1];
-    });
-    botUrl = url;
-    if (options.socketMode) await eventually("Socket Mode is connected", () => slack.connections > 0);
+    const child = startChild([startScript], { cwd: folder, env: environment() });
+    started.push(child);
+    botUrl = await child.url;
+    if (socketMode) await eventually("Socket Mode to connect", () => slack.connections > 0);
   }
 
-  async function end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null> {
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return null;
-    const exited = once(child, "exit");
-    child.kill(signal);
-    const [code] = await exited;
-    return code as number | null;
-  }
+  const bot = (): Child => {
+    const child = started.at(-1);
+    if (child === undefined) throw new Error("the bot was never started");
+    return child;
+  };
 
   const channelOf = (name: string) => {
     const channel = slack.snapshot().channels.find((known) => known.name === name || known.id === name);
@@ -207,27 +165,33 @@ export async function createWorld(options: WorldOptions = {}) {
       { run_id: string; state: string; prompt: string; title: string; metadata?: object }[]
     > {
       const response = await fetch(
-        `${apiServer.url}/api/v1/agent/runs?limit=500&sort_by=created_at&sort_order=asc`,
+        `${api.url}/api/v1/agent/runs?limit=500&sort_by=created_at&sort_order=asc`,
         {
-          headers: { authorization: "Bearer api-key-of-the-story" },
+          headers: { authorization: `Bearer ${secrets.apiKey}` },
         },
       );
       return ((await response.json()) as { runs: [] }).runs;
     },
     /** A run that somebody else's job created; answers its id. */
     async createElsewhere(prompt: string): Promise<string> {
-      const response = await fetch(`${apiServer.url}/api/v1/agent/runs`, {
+      const response = await fetch(`${api.url}/api/v1/agent/runs`, {
         method: "POST",
-        headers: { authorization: "Bearer api-key-of-the-story", "content-type": "application/json" },
+        headers: { authorization: `Bearer ${secrets.apiKey}`, "content-type": "application/json" },
         body: JSON.stringify({ prompt, config: { name: "nightly" } }),
       });
       return ((await response.json()) as { run_id: string }).run_id;
     },
     start,
-    /** Ends the bot; answers its exit code. */
-    stop: () => end("SIGTERM"),
-    kill: () => end("SIGKILL"),
-    log: () => log,
+    /** Ends the bot and resolves with its exit status. */
+    stop: () => bot().end("SIGTERM"),
+    kill: () => bot().end("SIGKILL"),
+    /** The id of the bot's process; throws if it is not running. */
+    pid: (): number => {
+      if (bot().isOver()) throw new Error("the bot is not running");
+      return bot().pid;
+    },
+    /** The output of all of the bot's processes so far. */
+    log: () => started.map(({ stdout, stderr }) => stdout() + stderr()).join(""),
     botUrl: () => botUrl,
     channel: channelOf,
     /** The card of the newest thread in the channel, as its JSON. */
@@ -243,29 +207,16 @@ export async function createWorld(options: WorldOptions = {}) {
     comments: (issue: number) => github.snapshot().comments.filter((comment) => comment.issue === issue),
     labels: (issue: number) => github.snapshot().issues.find(({ number }) => number === issue)?.labels ?? [],
     async close(): Promise<void> {
-      await end("SIGTERM");
-      slack.close();
+      await started.at(-1)?.end("SIGTERM");
+      await standIns.close();
       await service.stop();
-      for (const server of servers) {
-        server.closeAllConnections();
-        server.close();
-      }
+      await api.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
-
-/** Waits until the look succeeds and gives what it saw; fails loudly after a long while. */
-export async function eventually<T>(what: string, look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (let waited = 0; waited < 30_000; waited += 25) {
-    const seen = await look();
-    if (seen !== undefined && seen !== null && seen !== false) return seen as NonNullable<T>;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`this never came: ${what}`);
-}
 
 /** Everything written in a message, blocks included. */
 export const written = (message: { readonly text: string; readonly blocks?: readonly unknown[] }): string =>

@@ -1,4 +1,3 @@
-import type { Log } from "#base/log.ts";
 import type { CardEffect, CreateEffect, Effect, FollowUpEffect, ReplyEffect } from "#core/effect.ts";
 import type { CommandEvent } from "#core/event.ts";
 import { dispatchKey, referenceLine } from "#core/run.ts";
@@ -6,6 +5,7 @@ import type { View } from "#core/view.ts";
 import type { Happening } from "#engine/base/engine-event.ts";
 import type { Limits } from "#engine/base/limits.ts";
 import { createEngine, type Engine } from "#engine/engine.ts";
+import { type LogLine, recordingLog } from "#test/support/logs.ts";
 import { createHandClock, type HandClock } from "./hand-clock.ts";
 import { createMemoryStore, type MemoryStore } from "./memory-store.ts";
 import { createSmallDecide, person, type SmallDecide } from "./small-decide.ts";
@@ -20,7 +20,7 @@ export interface SetUp {
   readonly forge: StandInPlatform;
   readonly small: SmallDecide;
   readonly engine: Engine;
-  readonly logged: { readonly level: string; readonly message: string }[];
+  readonly logged: readonly LogLine[];
   readonly happenings: Happening[];
   /** An event of this place comes in and asks for the effects. */
   ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
@@ -36,10 +36,8 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
   const chat = after?.chat ?? createStandInPlatform("chat");
   const forge = after?.forge ?? createStandInPlatform("forge");
   const small = createSmallDecide();
-  const logged: { level: string; message: string }[] = [];
+  const { log, lines: logged } = recordingLog();
   const happenings: Happening[] = [];
-  const logAs = (level: string) => (message: string) => void logged.push({ level, message });
-  const log: Log = { debug: logAs("debug"), info: logAs("info"), warn: logAs("warn"), error: logAs("error") };
   const engine = createEngine({
     store,
     agentRuns: api,

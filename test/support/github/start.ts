@@ -1,8 +1,7 @@
 /** Real servers on the loopback: the stand-in behind Node's HTTP, and the receiver that its webhooks go to. */
 import { generateKeyPairSync } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { GitHubAuth } from "#github/client.ts";
 import { createGitHubReceiver } from "#github/receive/receive.ts";
@@ -10,6 +9,8 @@ import { createGitHubPlatform } from "#github/send/send.ts";
 import type { Accept } from "#ports.ts";
 import type { GitHubSnapshot } from "#sandbox/github/snapshot.ts";
 import { createGitHubStandIn } from "#sandbox/github/stand-in.ts";
+import { listen } from "#test/support/listen.ts";
+import { recordingLog } from "#test/support/logs.ts";
 
 export const webhookSecret = "a secret of the webhook";
 export const token = "ghp_a_token_of_the_bot";
@@ -24,26 +25,6 @@ const { privateKey, publicKey } = generateKeyPairSync("rsa", {
 
 export const tokenAuth: GitHubAuth = { token };
 export const appAuth: GitHubAuth = { appId, privateKey };
-
-async function listen(server: Server): Promise<{ url: string; close: () => Promise<void> }> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("the server has no port");
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  return { url: `http://127.0.0.1:${address.port}`, close };
-}
-
-export function recordingLog(): Log & { lines: string[] } {
-  const lines: string[] = [];
-  const write = (message: string, fields?: object): void => {
-    lines.push(`${message} ${JSON.stringify(fields ?? {})}`);
-  };
-  return { lines, debug: write, info: write, warn: write, error: write };
-}
 
 export interface StartOptions {
   readonly auth?: GitHubAuth;
@@ -66,7 +47,7 @@ export async function start(options: StartOptions = {}) {
   if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
   const now = (): number => clock.ms;
   const events: PersonEvent[] = [];
-  const log = recordingLog();
+  const { log, lines } = recordingLog();
   const hook = { url: "" };
   const standIn = createGitHubStandIn({
     webhookSecret,
@@ -107,7 +88,8 @@ export async function start(options: StartOptions = {}) {
     standIn,
     platform,
     events,
-    log,
+    /** What the adapter logged. */
+    lines,
     clock,
     hook,
     /** While it is down nothing is taken in, and every delivery fails. */

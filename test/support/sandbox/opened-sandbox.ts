@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingHttpHeaders } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createSandbox, type Sandbox } from "#sandbox/sandbox.ts";
-import { recordingLog } from "#test/support/recording-log.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { type LogLine, recordingLog } from "#test/support/logs.ts";
 import { createWeb } from "#web/server.ts";
 
 /** A request that the stand-ins sent to the bot, of which there is only this plain HTTP receiver. */
@@ -19,7 +17,7 @@ export interface OpenedSandbox {
   readonly url: string;
   readonly dataDir: string;
   readonly received: Received[];
-  readonly logged: Record<string, unknown>[];
+  readonly logged: readonly LogLine[];
   /** What the receiver answers from now on. */
   answerWith(status: number): void;
   /** Carries out an act as the page does. */
@@ -35,17 +33,11 @@ export interface OpenedSandbox {
   stop(): Promise<void>;
 }
 
-export async function folder(): Promise<string> {
-  const dataDir = await mkdtemp(join(tmpdir(), "sandbox-"));
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
-  return dataDir;
-}
-
 /** A sandbox behind the bot's own web server, on a port of its own. It is stopped when the test is over. */
 export async function openSandbox(
   options: { dataDir?: string; publicUrl?: string } = {},
 ): Promise<OpenedSandbox> {
-  const dataDir = options.dataDir ?? (await folder());
+  const dataDir = options.dataDir ?? (await freshFolder());
   const { log, lines: logged } = recordingLog();
   const web = createWeb({ log, stopWithinMs: 1_000 });
   const at = await web.listen({ host: "127.0.0.1", port: 0 });

@@ -1,36 +1,17 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { type Catalog, emptyCatalog } from "#service/catalog.ts";
-import { type Api, apiAt, eventually } from "./serving.ts";
+import type { Catalog } from "#service/catalog.ts";
+import { type Api, apiAt, apiKey } from "./serving.ts";
+import { startServiceProcess } from "./start-service.ts";
 
-/** The service in a process of its own, to be killed. */
+/** The embedded service in a process of its own, to be killed by the test or at its end. */
 export async function childServing(
   folder: string,
   command: string,
-  catalog: Catalog = emptyCatalog,
-): Promise<{ readonly api: Api; readonly killed: () => Promise<void> }> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [
-      fileURLToPath(new URL("./serving-process.ts", import.meta.url)),
-      folder,
-      command,
-      JSON.stringify(catalog),
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  const killed = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (child.exitCode !== null || child.signalCode !== null) return resolve();
-      child.once("exit", () => resolve());
-      child.kill("SIGKILL");
-    });
-  onTestFinished(killed);
-  let said = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-  });
-  const address = await eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address");
-  return { api: apiAt(address), killed };
+  { catalog, shell }: { readonly catalog?: Catalog; readonly shell?: string } = {},
+): Promise<{ readonly api: Api; readonly killed: () => Promise<unknown> }> {
+  const options = { folder, command, apiKey, ...(catalog === undefined ? {} : { catalog }) };
+  const child = startServiceProcess(options, shell === undefined ? {} : { shell });
+  const killed = (): Promise<unknown> => child.end("SIGKILL");
+  onTestFinished(async () => void (await killed()));
+  return { api: apiAt(await child.url), killed };
 }

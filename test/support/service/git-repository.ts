@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Catalog, EnvironmentSpec } from "#service/catalog.ts";
 import { emptyCatalog } from "#service/catalog.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { gitEnvironment } from "./git-environment.ts";
-import { freshFolder } from "./serving.ts";
 
 export { gitEnvironment } from "./git-environment.ts";
 

@@ -1,8 +1,4 @@
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
@@ -16,38 +12,17 @@ import {
   type RunItem,
   runItem,
 } from "#agent-runs/schema.ts";
-import type { Log } from "#base/log.ts";
 import { createService, type Service, type ServiceOptions } from "#service/service.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { type LogLine, recordingLog } from "#test/support/logs.ts";
 
 export const apiKey = "key-of-the-tests";
-
-/** A folder that is gone when the test is over. */
-export async function freshFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "agent-runs-service-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-interface Logged {
-  readonly level: keyof Log;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function recordingLog(): { readonly log: Log; readonly lines: Logged[] } {
-  const lines: Logged[] = [];
-  const at =
-    (level: keyof Log) =>
-    (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
-      lines.push({ level, message, fields });
-    };
-  return { log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, lines };
-}
 
 export interface Serving {
   readonly service: Service;
   readonly folder: string;
-  readonly lines: readonly Logged[];
+  readonly lines: readonly LogLine[];
   readonly api: Api;
   stop(): Promise<void>;
 }
@@ -128,13 +103,10 @@ export function apiAt(address: string, key = apiKey) {
     cancel: (id: string) => good(send("POST", `/agent/runs/${id}/cancel`), z.string()),
     /** Waits until the run is in one of the states. */
     until: (id: string, ...states: string[]): Promise<RunItem> =>
-      eventually(
-        async () => {
-          const found = await run(id);
-          return states.includes(found.state) ? found : null;
-        },
-        `run ${id} in ${states.join(" or ")}`,
-      ),
+      eventually(`run ${id} in ${states.join(" or ")}`, async () => {
+        const found = await run(id);
+        return states.includes(found.state) && found;
+      }),
     /** The texts of the run's conversation as `role: text`. */
     said: async (id: string): Promise<string[]> =>
       (await talk(id)).steps.flatMap((step) =>
@@ -149,30 +121,4 @@ export async function problemOf(answer: Promise<Response>): Promise<Problem & { 
     throw new Error(`no problem document: ${response.status} ${await response.text()}`);
   }
   return { ...problem.parse(await response.json()), http: response.status };
-}
-
-/** Asks again until there is an answer; fails after 20 s. */
-export async function eventually<T>(ask: () => Promise<T | null> | T | null, what: string): Promise<T> {
-  const until = performance.now() + 20_000;
-  for (;;) {
-    const found = await ask();
-    if (found !== null) return found;
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
-    await sleep(20);
-  }
-}
-
-/** Whether a process of that id runs; the dead that nobody has waited for yet do not. */
-export function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  if (process.platform !== "linux") return true;
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
 }

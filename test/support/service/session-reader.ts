@@ -1,7 +1,7 @@
 /** Reads a session's stream as the page does. */
 import { onTestFinished } from "vitest";
 import type { SessionChange } from "#service/sessions/session-changes.ts";
-import { type Api, eventually } from "./serving.ts";
+import type { Api } from "./serving.ts";
 
 type Message = SessionChange & { readonly now: number; readonly keep?: number };
 interface Received {
@@ -73,6 +73,3 @@ export async function reading(path: string, key: string, lastEventId = ""): Prom
     leave: () => leaving.abort(),
   };
 }
-
-export const until = (what: string, holds: () => boolean): Promise<true> =>
-  eventually(() => (holds() ? true : null), what);

@@ -7,16 +7,14 @@ import type { Run, RunDocument } from "#service/run/run-document.ts";
 import type { ListBounds } from "#service/store/run-list.ts";
 import { createRunStore, type RunStore } from "#service/store/run-store.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
-import { freshFolder } from "./serving.ts";
-
-const nothing = (): void => undefined;
-export const noLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+import { freshFolder } from "#test/support/fresh-folder.ts";
+import { silentLog } from "#test/support/logs.ts";
 
 /** Open in `folder`, or in a fresh one; closed when the test is over. */
 export async function openStore({
   folder,
   now = Date.now,
-  log = noLog,
+  log = silentLog,
   bounds,
 }: {
   readonly folder?: string;

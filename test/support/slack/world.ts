@@ -1,7 +1,5 @@
 /** The adapter and a stand-in of Slack, each behind a real HTTP server on the loopback. */
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
@@ -12,30 +10,19 @@ import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.t
 import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
 import { createSlackPlatform } from "#slack/send/send.ts";
+import { listen } from "#test/support/listen.ts";
+import { type LogLine, recordingLog } from "#test/support/logs.ts";
 
 export const signingSecret = "test-signing-secret";
 export const botToken = "xoxb-test";
 export const appToken = "xapp-test";
 
-export interface Line {
-  readonly message: string;
-  readonly fields?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A log that is kept. */
-export function keptLog(): Log & { readonly lines: readonly Line[] } {
-  const lines: Line[] = [];
-  const keep = (message: string, fields?: Readonly<Record<string, unknown>>) => {
-    lines.push({ message, fields });
-  };
-  return { lines, debug: keep, info: keep, warn: keep, error: keep };
-}
-
 export interface World {
   readonly slack: SlackStandIn;
   readonly receiver: SlackReceiver;
   readonly platform: Platform;
-  readonly log: ReturnType<typeof keptLog>;
+  /** What the adapter logged. */
+  readonly lines: readonly LogLine[];
   /** What was handed to `accept`, in order. */
   readonly events: PersonEvent[];
   /** Replaces what `accept` does; it keeps the event in any case. */
@@ -59,11 +46,12 @@ export interface WorldOptions {
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const { mode = "http", initial, now = Date.now, timeoutMs, answerWithinMs = 20_000 } = options;
-  const log = keptLog();
+  const { log, lines } = recordingLog();
   const events: PersonEvent[] = [];
   let listener: RequestListener = (_request, response) => response.writeHead(503).end();
   const botServer = createServer((request, response) => listener(request, response));
-  const botUrl = `${await listen(botServer)}/slack/events`;
+  const botAt = await listen(botServer);
+  const botUrl = `${botAt.url}/slack/events`;
   const slack = createSlackStandIn({
     signingSecret,
     botToken,
@@ -75,7 +63,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     ...(initial === undefined ? {} : { initial }),
   });
   const slackServer = createServer(nodeListener(slack.fetch));
-  slack.baseUrl = await listen(slackServer);
+  const slackAt = await listen(slackServer);
+  slack.baseUrl = slackAt.url;
   if (mode === "socket") slack.attachSocketMode(slackServer, "/socket");
   const apiUrl = `${slack.baseUrl}/api/`;
 
@@ -102,7 +91,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     slack,
     receiver,
     platform,
-    log,
+    lines,
     events,
     accept: async () => "saved",
     apiUrl,
@@ -112,32 +101,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       slack.close();
       await receiver.stop();
       await slack.delivered();
-      await Promise.all([close(botServer), close(slackServer)]);
+      await Promise.all([botAt.close(), slackAt.close()]);
     },
   };
   return world;
-}
-
-export async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return `http://127.0.0.1:${(address satisfies AddressInfo).port}`;
-}
-
-export async function close(server: Server): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve));
-  server.closeAllConnections();
-  await closed;
-}
-
-/** Waits until it is so. */
-export async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error("it never came about");
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }
 
 export const general = "slack:T0SANDBOX:C0GENERAL";
