@@ -4,13 +4,15 @@ import { placeOf } from "#test/kill/deeds/github.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { type StoryTown, storyTown } from "./story-town.ts";
 
-/** Stops the bot; it is killed if that takes far longer than it may, and the answer is the signal then. */
+/** Stops the bot and resolves with its exit status; after far longer than it may take, it is killed. */
 async function stopped(town: StoryTown): Promise<number | string | null> {
-  const late = sleep(15_000, undefined, { ref: false }).then(() => town.endBot("SIGKILL"));
-  return Promise.race([town.endBot("SIGTERM"), late]);
+  const late = setTimeout(() => void town.endBot("SIGKILL"), 15_000);
+  const how = await town.endBot("SIGTERM");
+  clearTimeout(late);
+  return how;
 }
 
-test("a stop acks nothing more, ends with 0, and what was acked is done once after the next start", async (context) => {
+test.concurrent("a stop acks nothing more, ends with 0, and what was acked is done once after the next start", async (context) => {
   const town = await storyTown(context, { retryDelaysMs: [] });
   await town.start();
   await town.mention("warm up, do:quick");

@@ -59,7 +59,6 @@ export async function createTown(options: TownOptions = {}) {
   });
   const { slack, github } = standIns;
 
-  const cache = { NODE_COMPILE_CACHE: join(folder, "compiled") };
   let serviceUrl = "";
   let service: Child | null = null;
   let bot: Child | null = null;
@@ -79,7 +78,7 @@ export async function createTown(options: TownOptions = {}) {
           graceMs: 200,
           port: serviceUrl === "" ? 0 : Number(new URL(serviceUrl).port),
         },
-        { env: cache, errorFile: join(folder, "service.log") },
+        { errorFile: join(folder, "service.log") },
       );
       try {
         serviceUrl = await service.url;
@@ -92,7 +91,6 @@ export async function createTown(options: TownOptions = {}) {
 
   const environment = (): Record<string, string> => ({
     ...standIns.environment,
-    ...cache,
     PORT: "0",
     DATA_DIR: dataDir,
     CONFIG_FILE: configFile,

@@ -1,36 +1,33 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
-import { createWorld, type World, type WorldOptions } from "#test/support/bot/world.ts";
+import { expect, type TestContext, test } from "vitest";
+import { startWorld, type WorldOptions } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
 
 const repo = "octo/app";
-let world: World;
-const begin = async (options: WorldOptions): Promise<void> => {
-  world = await createWorld({ ...options, slackRetryDelaysMs: [] });
-  await world.start();
-};
-afterEach(() => world.close());
-
-const open = async (title: string) =>
-  (await world.github.openIssue({ user: "bob", repo, title, body: "" })).number;
-const label = (issue: number, user = "alice") => world.github.label({ user, repo, issue, label: "agent" });
-const comment = (issue: number, body: string, user = "alice") =>
-  world.github.comment({ user, repo, issue, body });
-const ours = (issue: number) => world.comments(issue).filter(({ user }) => user === world.gitHubLogin);
-const commentWith = (issue: number, text: string) =>
-  eventually(`a comment with “${text}”`, () => ours(issue).find(({ body }) => body.includes(text)));
-const runsOf = async (title: string) => (await world.runs()).filter((run) => run.title === title);
-const followUps = (text: string) =>
-  world.apiCalls.filter(({ path, body }) => path.endsWith("/followups") && body.includes(text)).length;
 /** GitHub's times are whole seconds: what comes after this is later for it too. */
 const nextSecond = () => delay(1_050);
 
-/** A run under way in Slack; answers its thread. */
-async function runInSlack(): Promise<string> {
-  await world.slack.slash({ user: "alice", channel: "general", text: "run take your time" });
-  const { ts } = await eventually("the card", () => world.cards("general")[0]);
-  await eventually("the run", async () => (await world.runs()).some(({ state }) => state === "INPROGRESS"));
-  return ts;
+async function begin(context: TestContext, options: WorldOptions) {
+  const world = await startWorld(context, { ...options, slackRetryDelaysMs: [] });
+  const open = async (title: string) =>
+    (await world.github.openIssue({ user: "bob", repo, title, body: "" })).number;
+  const label = (issue: number, user = "alice") => world.github.label({ user, repo, issue, label: "agent" });
+  const comment = (issue: number, body: string, user = "alice") =>
+    world.github.comment({ user, repo, issue, body });
+  const ours = (issue: number) => world.comments(issue).filter(({ user }) => user === world.gitHubLogin);
+  const commentWith = (issue: number, text: string) =>
+    eventually(`a comment with “${text}”`, () => ours(issue).find(({ body }) => body.includes(text)));
+  const runsOf = async (title: string) => (await world.runs()).filter((run) => run.title === title);
+  const followUps = (text: string) =>
+    world.apiCalls.filter(({ path, body }) => path.endsWith("/followups") && body.includes(text)).length;
+  /** Begins a run in Slack and returns its thread. */
+  async function runInSlack(): Promise<string> {
+    await world.slack.slash({ user: "alice", channel: "general", text: "run take your time" });
+    const { ts } = await eventually("the card", () => world.cards("general")[0]);
+    await eventually("the run", async () => (await world.runs()).some(({ state }) => state === "INPROGRESS"));
+    return ts;
+  }
+  return { world, open, label, comment, ours, commentWith, runsOf, followUps, runInSlack };
 }
 
 const ways = [
@@ -39,9 +36,13 @@ const ways = [
   ["a token alone", "token", "kill"],
 ] as const;
 
-describe.each(ways)("with %s", (_, gitHubAuth, end) => {
-  test("whatever people asked for while the bot was away takes effect once, in its order", async () => {
-    await begin({ gitHubAuth });
+test.concurrent.for(ways)(
+  "with %s, everything that people asked for while the bot was away takes effect once, in its order",
+  async ([, gitHubAuth, end], context) => {
+    const { world, open, label, comment, ours, commentWith, runsOf, followUps, runInSlack } = await begin(
+      context,
+      { gitHubAuth },
+    );
     const known = await open("Known before");
     await label(known);
     await commentWith(known, "I read this");
@@ -90,11 +91,13 @@ describe.each(ways)("with %s", (_, gitHubAuth, end) => {
     expect(ours(forbidden)).toHaveLength(1);
     const command = world.comments(asked).find((known) => known.id === id);
     expect(command?.reactions.length ?? 0).toBeLessThanOrEqual(1);
-  });
-});
+  },
+);
 
-test("what was told twice in the bot's absence, and once more afterwards, is one run", async () => {
-  await begin({ gitHubAuth: "token" });
+test.concurrent("what was told twice in the bot's absence, and once more afterwards, is one run", async (context) => {
+  const { world, open, label, comment, ours, commentWith, runsOf } = await begin(context, {
+    gitHubAuth: "token",
+  });
   const known = await open("Known before");
   await label(known);
   await commentWith(known, "I read this");
@@ -115,8 +118,8 @@ test("what was told twice in the bot's absence, and once more afterwards, is one
   expect(ours(issue).some(({ body }) => body.includes("already at work"))).toBe(false);
 });
 
-test("a mention that came while nobody could say who the bot is comes again by itself", async () => {
-  await begin({ gitHubAuth: "token" });
+test.concurrent("a mention that came while nobody could say who the bot is comes again by itself", async (context) => {
+  const { world, open, label, comment, commentWith, runsOf } = await begin(context, { gitHubAuth: "token" });
   const known = await open("Known before");
   await label(known);
   await commentWith(known, "I read this");

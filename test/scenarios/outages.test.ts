@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
-import { afterEach, expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import type { Connection } from "#sandbox/github/stand-in.ts";
-import { type ApiFault, createWorld, type World, written } from "#test/support/bot/world.ts";
+import { type ApiFault, createWorld, written } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { listen } from "#test/support/listen.ts";
 
@@ -26,11 +26,10 @@ interface Door {
   readonly seen: Seen[];
 }
 
-let world: World;
-let doors: { readonly slack: Door; readonly github: Door };
-const closes: (() => void)[] = [];
-
-async function openDoor(fetch: (request: Request, connection: Connection) => Promise<Response>) {
+async function openDoor(
+  { onTestFinished }: TestContext,
+  fetch: (request: Request, connection: Connection) => Promise<Response>,
+) {
   const door: Door = { trouble: null, seen: [] };
   const server = createServer(
     getRequestListener(async (request, connection) => {
@@ -51,82 +50,94 @@ async function openDoor(fetch: (request: Request, connection: Connection) => Pro
     }),
   );
   const { url, close } = await listen(server);
-  closes.push(close);
+  onTestFinished(close);
   return { door, url };
 }
 
-async function begin(): Promise<void> {
+/** A bot between doors to Slack and GitHub, and what people and platforms do around it. */
+async function begin(context: TestContext) {
   const environment: Record<string, string> = {};
-  world = await createWorld({ environment });
-  const slack = await openDoor((request) => world.slack.fetch(request));
-  const github = await openDoor((request, connection) => world.github.fetch(request, connection));
-  doors = { slack: slack.door, github: github.door };
+  const world = await createWorld({ environment });
+  context.onTestFinished(() => world.close());
+  const slack = await openDoor(context, (request) => world.slack.fetch(request));
+  const github = await openDoor(context, (request, connection) => world.github.fetch(request, connection));
   environment.SLACK_API_URL = `${slack.url}/api/`;
   environment.GITHUB_API_URL = github.url;
   await world.start();
-}
 
-afterEach(async () => {
-  await world.close();
-  for (const close of closes.splice(0)) close();
-});
-
-/** Has the API fail every request in these ways in turn; answers how to end it. */
-function failApi(): { turn(trouble: Trouble): void; heal(): void } {
-  const faults = ["GET", "POST"].map((method) => {
-    const fault: { -readonly [Key in keyof ApiFault]: ApiFault[Key] } = {
-      method,
-      path: /./,
-      times: Number.POSITIVE_INFINITY,
-      when: "before",
+  /** Has the API fail every request in these ways in turn; answers how to end it. */
+  function failApi(): { turn(trouble: Trouble): void; heal(): void } {
+    const faults = ["GET", "POST"].map((method) => {
+      const fault: { -readonly [Key in keyof ApiFault]: ApiFault[Key] } = {
+        method,
+        path: /./,
+        times: Number.POSITIVE_INFINITY,
+        when: "before",
+      };
+      world.failApi(fault);
+      return fault;
+    });
+    return {
+      turn(trouble) {
+        for (const fault of faults) {
+          if (trouble === "cut") delete fault.status;
+          else Object.assign(fault, { status: trouble === "500" ? 500 : 200, body: { nonsense: true } });
+        }
+      },
+      heal() {
+        for (const fault of faults) fault.method = "none";
+      },
     };
-    world.failApi(fault);
-    return fault;
-  });
+  }
+
+  /** Readiness is asked once for each trouble; the named one alone is down. */
+  async function onlyThisIsDown(name: "api" | "slack" | "github"): Promise<void> {
+    const body = await eventually(`${name} to be named`, async () => {
+      const response = await fetch(`${world.botUrl()}/readyz`);
+      const seen = (await response.json()) as Record<string, string>;
+      return response.status === 503 && seen[name] !== "ok" ? seen : null;
+    });
+    const others = ["store", "api", "slack", "github"].filter((other) => other !== name);
+    expect(others.map((other) => `${other} ${body[other]}`)).toEqual(others.map((other) => `${other} ok`));
+  }
+
+  const slash = (text: string) =>
+    world.slack.slash({ user: "alice", channel: "general", text: `run ${text}` });
+  const label = async (title: string): Promise<{ issue: number; status: number | null | undefined }> => {
+    const { number } = await world.github.openIssue({ user: "bob", repo: "octo/app", title, body: "" });
+    const issue = { user: "alice", repo: "octo/app", issue: number };
+    const { delivery } = await world.github.label({ ...issue, label: "agent" });
+    return { issue: number, status: delivery?.status };
+  };
+  const cardsOf = (text: string) => world.cards("general").filter((card) => written(card).includes(text));
+  const cardOf = (text: string) => eventually(`the card of “${text}”`, () => cardsOf(text)[0]);
+  const endsIn = (ts: string) =>
+    world
+      .thread("general", ts)
+      .filter(
+        (message) => message.ts !== ts && message.user === "UBOT" && written(message).includes("succeeded"),
+      );
+  const ours = (issue: number) => world.comments(issue).filter(({ user }) => user === "agent-runs-bot");
+  const answersOn = (issue: number) => ours(issue).filter(({ body }) => body.includes("I read this"));
+
   return {
-    turn(trouble) {
-      for (const fault of faults) {
-        if (trouble === "cut") delete fault.status;
-        else Object.assign(fault, { status: trouble === "500" ? 500 : 200, body: { nonsense: true } });
-      }
-    },
-    heal() {
-      for (const fault of faults) fault.method = "none";
-    },
+    world,
+    doors: { slack: slack.door, github: github.door },
+    failApi,
+    onlyThisIsDown,
+    slash,
+    label,
+    cardsOf,
+    cardOf,
+    endsIn,
+    ours,
+    answersOn,
   };
 }
 
-/** Readiness is asked once for each trouble; the named one alone is down. */
-async function onlyThisIsDown(name: "api" | "slack" | "github"): Promise<void> {
-  const body = await eventually(`${name} to be named`, async () => {
-    const response = await fetch(`${world.botUrl()}/readyz`);
-    const seen = (await response.json()) as Record<string, string>;
-    return response.status === 503 && seen[name] !== "ok" ? seen : null;
-  });
-  const others = ["store", "api", "slack", "github"].filter((other) => other !== name);
-  expect(others.map((other) => `${other} ${body[other]}`)).toEqual(others.map((other) => `${other} ok`));
-}
-
-const slash = (text: string) => world.slack.slash({ user: "alice", channel: "general", text: `run ${text}` });
-const label = async (title: string): Promise<{ issue: number; status: number | null | undefined }> => {
-  const { number } = await world.github.openIssue({ user: "bob", repo: "octo/app", title, body: "" });
-  const issue = { user: "alice", repo: "octo/app", issue: number };
-  const { delivery } = await world.github.label({ ...issue, label: "agent" });
-  return { issue: number, status: delivery?.status };
-};
-const cardsOf = (text: string) => world.cards("general").filter((card) => written(card).includes(text));
-const cardOf = (text: string) => eventually(`the card of “${text}”`, () => cardsOf(text)[0]);
-const endsIn = (ts: string) =>
-  world
-    .thread("general", ts)
-    .filter(
-      (message) => message.ts !== ts && message.user === "UBOT" && written(message).includes("succeeded"),
-    );
-const ours = (issue: number) => world.comments(issue).filter(({ user }) => user === "agent-runs-bot");
-const answersOn = (issue: number) => ours(issue).filter(({ body }) => body.includes("I read this"));
-
-test("while the API is down all is acked and the cards say that it waits; then all is delivered once, in order", async () => {
-  await begin();
+test.concurrent("while the API is down all is acked and the cards say that it waits; then all is delivered once, in order", async (context) => {
+  const { world, failApi, onlyThisIsDown, slash, label, cardsOf, cardOf, endsIn, ours, answersOn } =
+    await begin(context);
   await slash("take your time");
   const { ts } = await cardOf("take your time");
   await eventually("the run to work", async () => (await world.runs())[0]?.state === "INPROGRESS");
@@ -174,8 +185,9 @@ test("while the API is down all is acked and the cards say that it waits; then a
   expect(posts.length).toBeLessThanOrEqual(3 * mostTries);
 });
 
-test("while Slack is down its commands are acked and GitHub goes on; then each card and each end comes once", async () => {
-  await begin();
+test.concurrent("while Slack is down its commands are acked and GitHub goes on; then each card and each end comes once", async (context) => {
+  const { world, doors, onlyThisIsDown, slash, label, cardsOf, cardOf, endsIn, answersOn } =
+    await begin(context);
   doors.slack.trouble = "cut";
   const before = doors.slack.seen.length;
   const asked = ["one", "two", "three"].map((number) => `the dark ${number}`);
@@ -210,8 +222,9 @@ test("while Slack is down its commands are acked and GitHub goes on; then each c
   );
 });
 
-test("while GitHub is down its labels are acked and Slack goes on; then each card and each end comes once", async () => {
-  await begin();
+test.concurrent("while GitHub is down its labels are acked and Slack goes on; then each card and each end comes once", async (context) => {
+  const { world, doors, onlyThisIsDown, slash, label, cardOf, endsIn, ours, answersOn } =
+    await begin(context);
   doors.github.trouble = "cut";
   const before = doors.github.seen.length;
   const labeled = [await label("Dark one"), await label("Dark two"), await label("Dark three")];

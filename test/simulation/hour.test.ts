@@ -36,18 +36,20 @@ test("a bot that is killed in the middle of the hour, with much still to be done
   const calmly = await tellHour(seed, null, { killed: true });
   const asked = calmly.deeds.filter(({ acked }) => acked === "saved").length;
   expect(asked).toBeGreaterThan(calmHour.deeds.length - 5);
-  for (const system of systems) {
-    for (const sickness of ["refuses", "garbles", "hangs"] as const) {
-      const outage = { system, sickness };
-      const hour = await tellHour(seed, outage, { killed: true });
-      expect(judgeHour(hour, outage, calmly), `${system} ${sickness}`).toEqual([]);
-    }
+  // Each system and each sickness once; other pairs at each run.
+  const killing = ["refuses", "garbles", "hangs"] as const;
+  const offset = Math.floor(Math.random() * killing.length);
+  for (const [index, sickness] of killing.entries()) {
+    const system = systems[(index + offset) % systems.length] ?? systems[0];
+    const outage = { system, sickness };
+    const hour = await tellHour(seed, outage, { killed: true });
+    expect(judgeHour(hour, outage, calmly), `${system} ${sickness}`).toEqual([]);
   }
 });
 
 test("the promises hold in drawn histories with outages of every kind that last for an hour or so", async () => {
   const from = 1_000_000 + Math.floor(Math.random() * 1_000_000_000);
-  const seeds = [...Array(40).keys()].flatMap((index) => [index + 1, from + index]);
+  const seeds = [...Array(20).keys()].flatMap((index) => [index + 1, from + index]);
   const failed: string[] = [];
   for (const seed of seeds) {
     const { violations } = await tell(seed, { hours: true });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const intervalMs = 15;
-const timeoutMs = 30_000;
+const timeoutMs = 45_000;
 
 /**
  * Calls `look` until it returns something other than undefined, null or false, and returns that.
- * Rejects after 30 seconds; `what` names the awaited thing in the error.
+ * Rejects after 45 seconds; `what` names the awaited thing in the error.
  */
 export async function eventually<T>(
   what: string,

@@ -14,8 +14,8 @@ export function listRuns(
   const asOf = healed || by === "created_at" ? time.nowMs : time.nowMs - weather.listLagMs;
   const heeds = (filter: "name" | "created_after" | "updated_after"): boolean =>
     query[filter] !== undefined && !weather.ignoredFilters.has(filter);
-  const later = (than: string, after: string | undefined): boolean =>
-    Date.parse(than) > Date.parse(after ?? "");
+  // All timestamps come from toISOString, so that they compare as strings.
+  const later = (than: string, after: string | undefined): boolean => after !== undefined && than > after;
   const found: Run[] = [];
   for (const run of runs) {
     const word = run.words.findLast(({ at }) => at <= asOf)?.run;
@@ -25,7 +25,7 @@ export function listRuns(
     if (heeds("updated_after") && !later(word.updated_at, query.updated_after)) continue;
     found.push(word);
   }
-  found.sort((one, two) => Date.parse(two[by]) - Date.parse(one[by]));
+  found.sort((one, two) => (two[by] === one[by] ? 0 : two[by] > one[by] ? 1 : -1));
   const from = Number(query.cursor ?? 0);
   const to = from + Math.min(query.limit ?? 20, weather.pageSize);
   const more = to < found.length;

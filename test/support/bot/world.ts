@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
+import type { TestContext } from "vitest";
 import type { Connection } from "#sandbox/github/stand-in.ts";
 import { createService } from "#service/service.ts";
 import { type Child, startChild } from "#test/support/child.ts";
@@ -217,6 +218,17 @@ export async function createWorld(options: WorldOptions = {}) {
 }
 
 export type World = Awaited<ReturnType<typeof createWorld>>;
+
+/** A world with its bot started; closed when the test ends. */
+export async function startWorld(
+  { onTestFinished }: Pick<TestContext, "onTestFinished">,
+  options: WorldOptions = {},
+): Promise<World> {
+  const world = await createWorld(options);
+  onTestFinished(() => world.close());
+  await world.start();
+  return world;
+}
 
 /** Everything written in a message, blocks included. */
 export const written = (message: { readonly text: string; readonly blocks?: readonly unknown[] }): string =>
