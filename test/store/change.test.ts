@@ -127,12 +127,12 @@ test("returning the same thread, or null, writes nothing", async () => {
   const store = await open(folder);
   await put(store, newThread(place));
   const log = join(folder, "threads.db-wal");
-  const before = await stat(log, { bigint: true });
+  const { mtimeNs } = await stat(log, { bigint: true });
   expect(await store.change(place, (thread) => ({ thread, result: "same" }))).toBe("same");
   expect(await store.change(place, () => ({ thread: null, result: "none" }))).toBe("none");
   expect(await store.change("other", () => ({ thread: null, result: 7 }))).toBe(7);
   expect(await store.find("other")).toBeNull();
-  expect(await stat(log, { bigint: true })).toEqual(before);
+  expect((await stat(log, { bigint: true })).mtimeNs).toBe(mtimeNs);
   expect(rowsIn(folder, "SELECT id FROM thread")).toEqual([{ id: place }]);
 });
 
