@@ -20,7 +20,7 @@ const doneWithinMs = 120_000;
 
 export async function measureBacklog(ground: Ground): Promise<readonly Figure[]> {
   const dataDir = ground.folder();
-  fillFolder(dataDir, settled);
+  await fillFolder(dataDir, settled);
   const outside = await startOutside(ground, { issues: unsettled / 2 });
   const pending = await layDown(ground, outside, dataDir);
   await outside.asked();

@@ -33,7 +33,7 @@ const parts: Readonly<Record<string, Part>> = {
     measure: measureAccept,
   },
   store: {
-    title: "store: one durable change of a thread, beside node:sqlite (WAL, synchronous FULL)",
+    title: "store: a durable change of a thread and a new thread, beside node:sqlite (WAL, synchronous FULL)",
     measure: measureStore,
   },
   poll: {

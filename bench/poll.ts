@@ -92,7 +92,7 @@ async function timeBare(outside: Outside, pages: 0 | 2): Promise<number> {
 async function startPoller(ground: Ground, outside: Outside) {
   const dataDir = ground.folder();
   const clock = createFastClock(Date.now());
-  const open = addUnsettled(dataDir, 0, runs, clock.now() - hourMs);
+  const open = await addUnsettled(dataDir, 0, runs, clock.now() - hourMs);
   await outside.addRuns({ name: runName, runs: open });
 
   const client = createAgentRunsClient({ baseUrl: outside.apiUrl, apiKey: secrets.apiKey });

@@ -29,8 +29,8 @@ export async function measureReady(ground: Ground): Promise<readonly Figure[]> {
   const full = ground.folder();
   const empty = ground.folder();
   const at = Date.now() - 60 * 60_000;
-  fillFolder(full, settled);
-  const runs = addUnsettled(full, settled, unsettled, at);
+  await fillFolder(full, settled);
+  const runs = await addUnsettled(full, settled, unsettled, at);
   const outside = await startOutside(ground);
   await outside.addRuns({ name: runName, runs });
 

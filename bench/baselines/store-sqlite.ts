@@ -1,26 +1,37 @@
-/** The baseline: the same change over one table of node:sqlite. */
-import { DatabaseSync } from "node:sqlite";
-import { sampleThread } from "#bench/store/store-fill.ts";
-import type { Thread } from "#core/thread.ts";
-import { readThread } from "#store/thread-shape.ts";
+/** The baseline: the same statements over node:sqlite, each change a transaction of its own on the main thread. */
 
-export function openSqlite(path: string, threads: number) {
-  const database = new DatabaseSync(path);
-  database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  database.exec("CREATE TABLE thread (id TEXT PRIMARY KEY, document TEXT NOT NULL) WITHOUT ROWID; BEGIN");
-  const insert = database.prepare("INSERT INTO thread VALUES (?, ?)");
-  for (let index = 0; index < threads; index += 1) {
-    const thread = sampleThread(index);
-    insert.run(thread.id, JSON.stringify(thread));
+import type { Thread } from "#core/thread.ts";
+import { connect, statementRunner } from "#disk/database.ts";
+import { readThread } from "#store/thread-shape.ts";
+import { putThread } from "#store/thread-statements.ts";
+import { lastNumberIn } from "#store/thread-tables.ts";
+
+/** Opens a database that has the store's tables. */
+export function openSqlite(path: string) {
+  const database = connect(path);
+  const run = statementRunner(database);
+  const select = database.prepare(
+    "SELECT number, document FROM ref JOIN thread ON thread.number = ref.thread WHERE ref = ?",
+  );
+  let last = lastNumberIn(database);
+
+  function put(number: number, before: Thread | null, after: Thread): void {
+    database.exec("BEGIN IMMEDIATE");
+    run(putThread(number, before, after, JSON.stringify(after)));
+    database.exec("COMMIT");
   }
-  database.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
-  const select = database.prepare("SELECT document FROM thread WHERE id = ?");
-  const update = database.prepare("UPDATE thread SET document = ? WHERE id = ?");
+
   return {
     change(id: string, fn: (thread: Thread) => Thread): void {
-      const found = readThread(String(select.get(id)?.document));
+      const row = select.get(id);
+      const found = readThread(String(row?.document));
       if (found.kind !== "thread") throw new Error(`the thread ${id} ${found.reason}`);
-      update.run(JSON.stringify(fn(found.thread)), id);
+      put(Number(row?.number), found.thread, fn(found.thread));
+    },
+    add(thread: Thread): void {
+      if (select.get(thread.id) !== undefined) throw new Error(`the thread ${thread.id} is there already`);
+      last += 1;
+      put(last, null, thread);
     },
     close: () => database.close(),
   };

@@ -2,11 +2,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CreateRequest } from "#agent-runs/schema.ts";
+import { connect, statementRunner } from "#disk/database.ts";
 import { newRun } from "#service/run/new-run.ts";
 import type { RunDocument } from "#service/run/run-document.ts";
-import { connect, openToRead } from "#service/store/run-database.ts";
-import { writeOf } from "#service/store/run-rows.ts";
-import { createRunTables } from "#service/store/run-tables.ts";
+import { openRuns } from "#service/store/run-database.ts";
+import { putRunRows } from "#service/store/run-rows.ts";
 
 export const apiKey = "key-of-the-bench";
 /** Of the first run that was laid down. */
@@ -81,16 +81,15 @@ export async function fillRuns(dataDir: string, count: number): Promise<void> {
   const folder = join(dataDir, "service");
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "runs.db");
-  (await openToRead(path)).close();
+  (await openRuns(path)).close();
   const database = connect(path);
   database.exec("PRAGMA synchronous = OFF");
-  const tables = createRunTables(database);
+  const run = statementRunner(database);
   const atOnce = 1_000;
   for (let from = 0; from < count; from += atOnce) {
-    tables.begin();
-    tables.commit(
-      Array.from({ length: Math.min(atOnce, count - from) }, (_, at) => writeOf(null, endedRun(from + at))),
-    );
+    database.exec("BEGIN");
+    for (let at = from; at < Math.min(count, from + atOnce); at += 1) run(putRunRows(null, endedRun(at)));
+    database.exec("COMMIT");
   }
   database.close();
 }

@@ -1,8 +1,11 @@
-/** Threads to measure with, laid down as the store would have written them, but without a single fsync. */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** Threads to measure with, written as the store writes them, but without an fsync each. */
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Thread } from "#core/thread.ts";
-import { keyOf } from "#store/documents.ts";
+import { connect, openToRead, statementRunner } from "#disk/database.ts";
+import { databaseName } from "#store/open-store.ts";
+import { putThread, schema } from "#store/thread-statements.ts";
+import { lastNumberIn } from "#store/thread-tables.ts";
 
 export const placeOf = (index: number): string => `slack:T1:C1:${1_700_000_000 + index}.000100`;
 const runOf = (index: number): string => `0198c0de-0000-7000-8000-${String(index).padStart(12, "0")}`;
@@ -62,11 +65,25 @@ export function touched(thread: Thread | null, step: number): Thread {
   return { ...thread, seen: [...thread.seen.slice(1), `slack:T1:C1:${1_800_000_000 + step}.000300`] };
 }
 
-export function fillFolder(folder: string, threads: number): void {
-  for (const name of ["threads", "index"]) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  for (let index = 0; index < threads; index += 1) {
-    const thread = sampleThread(index);
-    writeFileSync(join(folder, "threads", `${keyOf(thread.id)}.json`), `${JSON.stringify(thread)}\n`);
-    writeFileSync(join(folder, "index", keyOf(`run:${runOf(index)}`)), `${thread.id}\n`);
+/** Lays down that many settled threads in the data folder. */
+export const fillFolder = (folder: string, threads: number): Promise<void> =>
+  addThreads(folder, function* () {
+    for (let index = 0; index < threads; index += 1) yield sampleThread(index);
+  });
+
+/** Adds the threads to those in the data folder, in one transaction. */
+export async function addThreads(folder: string, threads: () => Iterable<Thread>): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, databaseName);
+  (await openToRead(path, schema)).close();
+  const database = connect(path);
+  database.exec("PRAGMA synchronous = OFF; BEGIN");
+  const run = statementRunner(database);
+  let number = lastNumberIn(database);
+  for (const thread of threads()) {
+    number += 1;
+    run(putThread(number, null, thread, JSON.stringify(thread)));
   }
+  database.exec("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
 }

@@ -1,17 +1,17 @@
 /**
- * What one durable change of a thread costs with so many threads stored, beside node:sqlite (WAL,
- * synchronous FULL) doing the same: read the thread, change it, write it.
+ * The cost of a durable change and of a new thread with so many threads stored, one at a time and 100 at once,
+ * beside node:sqlite (WAL, synchronous FULL) with the same statements.
  *
- *   node bench/store.ts [--threads 100,10000,100000] [--changes 2000] [--dir <a folder on the disk to measure>]
+ *   node bench/store/store.ts [--threads 100,10000,100000] [--changes 2000] [--dir <a folder on the disk to measure>]
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
 import { openSqlite } from "#bench/baselines/store-sqlite.ts";
-import { openStore } from "#store/open-store.ts";
-import { fillFolder, placeOf, touched } from "./store-fill.ts";
+import { databaseName, openStore } from "#store/open-store.ts";
+import { fillFolder, placeOf, sampleThread, touched } from "./store-fill.ts";
 
 /** Turns that each contender gets, so that a change of the machine's mood meets both. */
 const turns = 10;
@@ -27,9 +27,8 @@ const { values } = parseArgs({
 interface Contender {
   readonly name: string;
   readonly change: (place: string, step: number) => Promise<unknown>;
-  readonly alone: number[];
-  readonly each: number[];
-  readonly rounds: number[];
+  readonly add: (index: number) => Promise<unknown>;
+  readonly times: Record<"change" | "add", { readonly alone: number[]; readonly hundred: number[] }>;
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -41,75 +40,75 @@ function quantile(times: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-async function changeOne({ change }: Contender, threads: number, step: number): Promise<number> {
-  const place = placeOf(Math.floor(Math.random() * threads));
+async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
-  await change(place, step);
+  await work();
   return performance.now() - started;
 }
 
-/** Changes one after another, then 100 that start at once. */
-async function takeTurn(contender: Contender, threads: number, changes: number): Promise<void> {
-  for (let step = 0; step < changes; step += 1)
-    contender.alone.push(await changeOne(contender, threads, step));
-  const started = performance.now();
-  const each = await Promise.all(
-    Array.from({ length: 100 }, (_, step) => changeOne(contender, threads, step)),
-  );
-  contender.rounds.push(performance.now() - started);
-  contender.each.push(...each);
+/** Changes and new threads one after another, then 100 of each that start at once. */
+async function takeTurn(of: Contender, threads: number, steps: number, first: number): Promise<void> {
+  let next = first;
+  const work = {
+    change: (step: number) => of.change(placeOf(Math.floor(Math.random() * threads)), step),
+    add: () => {
+      next += 1;
+      return of.add(next);
+    },
+  };
+  for (const kind of ["change", "add"] as const) {
+    const { alone, hundred } = of.times[kind];
+    for (let step = 0; step < steps; step += 1) alone.push(await timed(() => work[kind](step)));
+    const all = () => Promise.all(Array.from({ length: 100 }, (_, step) => work[kind](step)));
+    hundred.push(await timed(all));
+  }
 }
 
 async function measure(folder: string, threads: number): Promise<void> {
   const dataDir = join(folder, "store");
-  fillFolder(dataDir, threads);
-  const sqlite = openSqlite(join(folder, "baseline.db"), threads);
-  // What filling left in the page cache would otherwise be written during the measurement.
+  await fillFolder(dataDir, threads);
+  copyFileSync(join(dataDir, databaseName), join(folder, "baseline.db"));
+  const sqlite = openSqlite(join(folder, "baseline.db"));
+  // Otherwise the system would write the filled pages to the disk during the measurement.
   await execa("sync");
   const opening = await execa(process.execPath, [join(import.meta.dirname, "store-open.ts"), dataDir]);
   const store = await openStore({ dataDir, log, now: Date.now });
-  const contender = (name: string, change: Contender["change"]): Contender => ({
-    name,
-    change,
-    alone: [],
-    each: [],
-    rounds: [],
-  });
-  const contenders = [
-    contender("store", (place, step) =>
-      store.change(place, (thread) => ({ thread: touched(thread, step), result: null })),
-    ),
-    contender("sqlite", async (place, step) => sqlite.change(place, (thread) => touched(thread, step))),
+  const timesOf = () => ({ change: { alone: [], hundred: [] }, add: { alone: [], hundred: [] } });
+  const contenders: Contender[] = [
+    {
+      name: "store",
+      change: (place, step) =>
+        store.change(place, (thread) => ({ thread: touched(thread, step), result: null })),
+      add: (index) => store.change(placeOf(index), () => ({ thread: sampleThread(index), result: null })),
+      times: timesOf(),
+    },
+    {
+      name: "sqlite",
+      change: async (place, step) => sqlite.change(place, (thread) => touched(thread, step)),
+      add: async (index) => sqlite.add(sampleThread(index)),
+      times: timesOf(),
+    },
   ];
-  const changes = Math.ceil(Number(values.changes) / turns);
-  for (const each of contenders) await takeTurn({ ...each, alone: [], each: [], rounds: [] }, threads, 50);
-  for (let turn = 0; turn < turns; turn += 1) {
-    for (const each of contenders) await takeTurn(each, threads, changes);
+  const steps = Math.ceil(Number(values.changes) / turns);
+  for (const each of contenders) await takeTurn({ ...each, times: timesOf() }, threads, 50, threads);
+  for (let turn = 1; turn <= turns; turn += 1) {
+    for (const each of contenders) await takeTurn(each, threads, steps, threads + turn * (steps + 200));
   }
-  for (const { name, alone, each, rounds } of contenders) {
-    const columns = [
-      quantile(alone, 0.5),
-      quantile(alone, 0.95),
-      quantile(each, 0.95),
-      quantile(rounds, 0.5),
-    ];
+  for (const { name, times } of contenders) {
+    const columns = (["change", "add"] as const).flatMap((kind) => {
+      const { alone, hundred } = times[kind];
+      return [quantile(alone, 0.5), quantile(alone, 0.99), quantile(hundred, 0.5)];
+    });
     print(`${String(threads).padEnd(8)} ${name.padEnd(6)} ${columns.map(ms).join("")}`);
   }
-  const ratio = (times: (each: Contender) => number[]): string => {
-    const [ours = Number.NaN, theirs = Number.NaN] = contenders.map((each) => quantile(times(each), 0.5));
-    return (ours / theirs).toFixed(2);
-  };
-  print(
-    `         store/sqlite: ${ratio((each) => each.alone)} alone, ${ratio((each) => each.rounds)} for 100 at once`,
-  );
   print(`         ${opening.stdout}`);
   sqlite.close();
   await store.close();
 }
 
-print("ms per durable change of one thread, chosen at random");
-print("                  one at a time    100 at once");
-print("threads  of           p50      p95 p95 each  p50 all");
+print("ms per durable change of a thread chosen at random, and per new thread");
+print("                      a change               a new thread");
+print("threads  of           p50      p99  100 all      p50      p99  100 all");
 for (const threads of values.threads.split(",").map(Number)) {
   const folder = mkdtempSync(join(values.dir, "bench-store-"));
   try {

@@ -1,9 +1,6 @@
 /** Threads with an unfinished run, laid down beside others as the store would have written them. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { sampleThread } from "#bench/store/store-fill.ts";
+import { addThreads, sampleThread } from "#bench/store/store-fill.ts";
 import type { Thread } from "#core/thread.ts";
-import { keyOf } from "#store/documents.ts";
 import { runName } from "./credentials.ts";
 
 /** The run is at work since `at`, milliseconds since the epoch. */
@@ -26,25 +23,19 @@ function unsettled(index: number, at: number): { readonly thread: Thread; readon
 }
 
 /**
- * Adds `count` of them, numbered from `first`, to the store in the folder; answers their runs, which began one
- * a second from `begin` on, in milliseconds since the epoch.
+ * Adds `count` of them, numbered from `first`, to the store in the folder. Resolves with their runs, which began
+ * one a second from `begin` on, in milliseconds since the epoch.
  */
-export function addUnsettled(
+export async function addUnsettled(
   folder: string,
   first: number,
   count: number,
   begin: number,
-): readonly { readonly id: string; readonly at: number }[] {
-  for (const name of ["threads", "index", "unsettled"]) {
-    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
-  }
-  return Array.from({ length: count }, (_, index) => {
+): Promise<readonly { readonly id: string; readonly at: number }[]> {
+  const made = Array.from({ length: count }, (_, index) => {
     const at = begin + index * 1_000;
-    const { thread, runId } = unsettled(first + index, at);
-    const key = keyOf(thread.id);
-    writeFileSync(join(folder, "threads", `${key}.json`), `${JSON.stringify(thread)}\n`);
-    writeFileSync(join(folder, "index", keyOf(`run:${runId}`)), `${thread.id}\n`);
-    writeFileSync(join(folder, "unsettled", key), "");
-    return { id: runId, at };
+    return { at, ...unsettled(first + index, at) };
   });
+  await addThreads(folder, () => made.map(({ thread }) => thread));
+  return made.map(({ runId, at }) => ({ id: runId, at }));
 }

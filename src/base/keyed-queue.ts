@@ -1,36 +1,47 @@
-/** Lines to stand in: whatever is done under one name is done one after the other. */
-export interface Lines {
-  /** Does `work` when everything before it is done; `otherwise` if `signal` is aborted before that. */
-  inLine<T>(name: string, signal: AbortSignal, work: () => Promise<T>, otherwise: T): Promise<T>;
+/** Work under one key is done in the order it was asked for; work under different keys goes on side by side. */
+export interface KeyedQueue {
+  /** Does `work` when all earlier work under the key has ended, at once if there is none; settles as it does. */
+  run<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** The same, but resolves with `otherwise`, without doing the work, if `signal` is aborted before its turn. */
+  runUnlessAborted<T>(key: string, signal: AbortSignal, work: () => Promise<T>, otherwise: T): Promise<T>;
+  /** Resolves when nothing is under way and nothing waits. */
+  idle(): Promise<void>;
 }
 
-export function createLines(): Lines {
-  const ends = new Map<string, Promise<void>>();
+export function createKeyedQueue(): KeyedQueue {
+  const tails = new Map<string, Promise<void>>();
+
+  function run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = tails.get(key);
+    const result = before === undefined ? work() : before.then(work);
+    const tail = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    tails.set(key, tail);
+    void tail.then(() => {
+      if (tails.get(key) === tail) tails.delete(key);
+    });
+    return result;
+  }
+
   return {
-    async inLine(name, signal, work, otherwise) {
-      const before = ends.get(name) ?? Promise.resolve();
-      let leave = (): void => undefined;
-      const mine = new Promise<void>((resolve) => {
-        leave = resolve;
+    run,
+    runUnlessAborted(key, signal, work, otherwise) {
+      const left = Promise.withResolvers<typeof otherwise>();
+      const leave = (): void => left.resolve(otherwise);
+      if (signal.aborted) leave();
+      signal.addEventListener("abort", leave);
+      // The turn of an aborted caller stays in the queue and does nothing, so that nobody overtakes.
+      const turn = run(key, async () => {
+        // A signal may outlive very many callers.
+        signal.removeEventListener("abort", leave);
+        return signal.aborted ? otherwise : work();
       });
-      // Whoever leaves early does not let those behind it pass those before it.
-      const end = before.then(() => mine);
-      ends.set(name, end);
-      void end.then(() => {
-        if (ends.get(name) === end) ends.delete(name);
-      });
-      const enough = Promise.withResolvers<void>();
-      const give = (): void => enough.resolve();
-      if (signal.aborted) give();
-      signal.addEventListener("abort", give);
-      try {
-        await Promise.race([before, enough.promise]);
-        return signal.aborted ? otherwise : await work();
-      } finally {
-        // A signal may outlive very many that stood in line with it.
-        signal.removeEventListener("abort", give);
-        leave();
-      }
+      return Promise.race([turn, left.promise]);
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
     },
   };
 }

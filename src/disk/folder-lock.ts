@@ -2,24 +2,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sqliteBusy, sqliteCodeOf } from "./errors.ts";
 
-/** Another process works in the folder; two would run every run twice. */
-class FolderInUse extends Error {
+/** Another process, or another part of this one, has the folder. The message says what to do. */
+export class FolderInUse extends Error {
   override name = "FolderInUse";
 }
 
-const sqliteBusy = 5;
-
 /**
- * Takes the folder for this process; what resolves gives it back. The lock is one that SQLite holds on an
- * empty database: the kernel drops it with the process, however that ends and whether or not anybody waits
- * for it, and no two can take over from a dead one at once. Rejects with `FolderInUse`, or with the file
- * system's or SQLite's error.
+ * Makes the folder unless it is there, and takes it for this process; the returned function gives it back. The
+ * lock is one that SQLite holds on an empty database: the kernel drops it with the process, however that ends.
+ * Rejects with `FolderInUse`, or with the file system's or SQLite's error.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "lock");
-  // Tells others who holds the lock; it means nothing while nobody does.
+  // Names the holder to others; it means nothing while the lock is free.
   const holder = join(folder, "lock.pid");
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -29,22 +27,20 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
     writeFileSync(holder, `${process.pid}\n`, { mode: 0o600 });
   } catch (cause) {
     database.close();
-    if (!isBusy(cause)) throw cause;
+    if (sqliteCodeOf(cause) !== sqliteBusy) throw cause;
     throw new FolderInUse(
-      `The folder ${folder} is in use by process ${pidIn(holder)}. Stop that process, or set DATA_DIR to another folder.`,
+      `The folder ${folder} is in use by ${holderIn(holder)}. Stop that process, or set DATA_DIR to another folder.`,
       { cause },
     );
   }
   return async () => database.close();
 }
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && "errcode" in error && error.errcode === sqliteBusy;
-
-function pidIn(holder: string): string {
+function holderIn(path: string): string {
   try {
-    return /^\d+$/m.exec(readFileSync(holder, "utf8"))?.[0] ?? "unknown";
+    const pid = /^\d+$/m.exec(readFileSync(path, "utf8"))?.[0];
+    return pid === undefined ? "another process" : `process ${pid}`;
   } catch {
-    return "unknown";
+    return "another process";
   }
 }

@@ -1,7 +1,7 @@
 /** The folders that settings name, and what the file system says at a start, in sentences for people. */
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { codeOf, reasonOf } from "#store/errors.ts";
+import { codeOf, reasonOf } from "#disk/errors.ts";
 
 /**
  * Makes the folder, and those it is in, unless it is there. A sentence that says what is wrong and names

@@ -1,65 +1,58 @@
+import { Low } from "lowdb";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
-import type { Ref } from "#core/place.ts";
-import { threadRef } from "#core/place.ts";
-import { isSettled, refsOf, type Thread } from "#core/thread.ts";
+import { type Ref, threadRef } from "#core/place.ts";
+import { isSettled, type Thread } from "#core/thread.ts";
 import type { Notes, Store } from "#ports.ts";
-import { type Documents, keyOf } from "./documents.ts";
-import { RefTaken, StoreError, ThreadUnreadable } from "./errors.ts";
-import type { Folder } from "./folder.ts";
-import type { Held, KeyedLock } from "./keyed-lock.ts";
-import type { Refs } from "./refs.ts";
-import type { Retention, Swept } from "./retention.ts";
+import { RefTaken, StoreDamaged, StoreError, ThreadUnreadable } from "./errors.ts";
+import { ThreadRow } from "./thread-row.ts";
+import { allRefsOf } from "./thread-statements.ts";
+import type { ThreadTables } from "./thread-tables.ts";
 
-export interface LocalStoreParts {
-  readonly documents: Documents;
-  readonly refs: Refs;
-  /** Files named by the keys of the threads that may be unsettled. */
-  readonly marks: Folder;
-  /** Files of what is remembered besides the threads. */
-  readonly notes: Folder;
-  readonly locks: KeyedLock;
-  readonly retention: Retention;
-  readonly log: Log;
-  /** Called once, when nothing is under way any more. */
-  readonly release: () => Promise<void>;
+/** Threads that one sweep removes, at most. */
+const removalsPerSweep = 100;
+
+/** The number of threads that a sweep removed; `done`: there are no more to remove now. */
+export interface Swept {
+  readonly removed: number;
+  readonly done: boolean;
 }
 
-/** Threads in files of one folder. `openStore` builds it. */
+export interface LocalStoreParts {
+  readonly tables: ThreadTables;
+  /** Milliseconds for which settled threads are kept, to the day. */
+  readonly retentionMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly log: Log;
+  /** Gives the data folder back when the database is closed. */
+  readonly unlock: () => Promise<void>;
+}
+
+/** Threads and notes in a database on this machine. `openStore` builds it. */
 export class LocalStore implements Store, Notes {
   readonly #parts: LocalStoreParts;
-  #underWay = 0;
+  /** By the id of the thread. */
+  readonly #queue = createKeyedQueue();
+  readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
-  #whenIdle: (() => void) | undefined;
 
   constructor(parts: LocalStoreParts) {
     this.#parts = parts;
   }
 
   /**
-   * As the port has it; `fn` must be pure, for it is called again if another change came in between.
+   * As the port has it; `fn` must be pure, for it is called again if the ref has come to lead to another thread.
    * Rejects with `StoreError`, of which `ThreadUnreadable` (there is a thread, set aside) and `RefTaken` (`fn`
    * claimed another thread's place or run) are kinds, with `TypeError` if `fn` gave the thread another id or
    * made one that `ref` doesn't lead to, and with what `fn` throws.
    */
   change<T>(ref: Ref, fn: (thread: Thread | null) => { thread: Thread | null; result: T }): Promise<T> {
     return this.#whileOpen(async () => {
-      let claims: readonly string[] = [];
       for (;;) {
-        const key = await this.#parts.refs.lead(ref);
-        const held = await this.#parts.locks.hold([key, ...claims]);
-        try {
-          // Begun, or removed, while we waited.
-          if ((await this.#parts.refs.lead(ref)) !== key) continue;
-          const before = await this.#parts.documents.load(key);
-          const { thread: after, result } = fn(before);
-          if (after === null || after === before) return result;
-          claims = claimsOf(ref, before, after).map(keyOf);
-          if (!takeAll(held, claims)) continue;
-          await this.#save(before, after);
-          return result;
-        } finally {
-          held.release();
-        }
+        const { key } = new ThreadRow(this.#parts.tables, ref);
+        const changed = await this.#queue.run(key, () => this.#changeAlone(ref, key, fn));
+        if (changed !== null) return changed.result;
       }
     });
   }
@@ -74,128 +67,124 @@ export class LocalStore implements Store, Notes {
    * out; a failure of the disk is thrown at the end, after all others.
    */
   async *unsettled(): AsyncGenerator<Thread, void, undefined> {
+    const { tables, log } = this.#parts;
     let failure: unknown;
-    for await (const key of this.#parts.marks.names()) {
+    for (const number of await this.#whileOpen(async () => tables.unsettled())) {
       try {
-        const thread = await this.#whileOpen(() => this.#marked(key));
-        if (thread !== null) yield thread;
-      } catch (cause) {
-        if (this.#closed !== undefined) throw cause;
-        if (!(cause instanceof ThreadUnreadable)) failure ??= cause;
-        this.#parts.log.error("an unsettled thread can't be read", { key, err: cause });
+        const thread = await this.#whileOpen(async () => {
+          const id = tables.idOf(number);
+          return id === null ? null : this.find(threadRef(id));
+        });
+        if (thread !== null && !isSettled(thread)) yield thread;
+      } catch (error) {
+        if (this.#closed !== undefined) throw error;
+        if (!(error instanceof ThreadUnreadable || error instanceof StoreDamaged)) failure ??= error;
+        log.error("An unsettled thread can't be read", { number, error });
       }
     }
     if (failure !== undefined) throw failure;
   }
 
   note(name: string): Promise<string | null> {
-    return this.#whileOpen(async () => this.#parts.notes.read(name));
+    return this.#whileOpen(async () => this.#parts.tables.note(name));
   }
 
   keepNote(name: string, text: string): Promise<void> {
-    return this.#whileOpen(() => this.#parts.notes.put(name, text));
+    return this.#whileOpen(() => this.#parts.tables.putNote(name, text));
   }
 
-  /** Resolves if a file can be written now; rejects with `StoreError`, a sentence. */
+  /** Resolves if the store can be written to now; rejects with `StoreError`, a sentence. */
   writable(): Promise<void> {
-    return this.#whileOpen(() => this.#parts.documents.folder.probe());
+    return this.#whileOpen(() => this.#parts.tables.probe());
   }
 
-  /**
-   * Removes settled threads that are older than the retention: looks at some hundred files and goes on from
-   * there at the next call. `done`: the last file was reached, and the next call begins again.
-   */
+  /** Removes some of the settled threads that are older than the retention. Rejects with `StoreError`. */
   sweep(): Promise<Swept> {
-    return this.#whileOpen(() => this.#parts.retention.sweep());
+    return this.#whileOpen(async () => {
+      const { tables, now, retentionMs } = this.#parts;
+      const limitMs = now() - retentionMs;
+      const old = tables.old(limitMs, removalsPerSweep);
+      const removals = old.map(({ id, number }) =>
+        this.#queue.run(String(id), () => this.#removeAlone(number, limitMs)),
+      );
+      const removed = (await Promise.all(removals)).filter(Boolean).length;
+      // What can't be removed is left for people, and must not keep the sweep going for ever.
+      return { removed, done: old.length < removalsPerSweep || removed === 0 };
+    });
   }
 
-  /** Refuses what comes from now on, waits for what is under way, and gives the folder free. */
+  /** Refuses what comes from now on, waits for what is under way, and gives the folder back. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
-    if (this.#underWay > 0) await new Promise<void>((idle) => (this.#whenIdle = idle));
-    await this.#parts.release();
+    await Promise.allSettled(this.#underWay);
+    try {
+      await this.#parts.tables.close();
+    } finally {
+      await this.#parts.unlock();
+    }
+  }
+
+  /** null: the ref has come to lead elsewhere since `key` was its thread's. */
+  async #changeAlone<T>(
+    ref: Ref,
+    key: Ref,
+    fn: (thread: Thread | null) => { thread: Thread | null; result: T },
+  ): Promise<{ readonly result: T } | null> {
+    const row = new ThreadRow(this.#parts.tables, ref);
+    if (row.key !== key) return null;
+    const document = new Low<Thread | null>(row, null);
+    await document.read();
+    const before = document.data;
+    const { thread: after, result } = fn(before);
+    if (after === null || after === before) return { result };
+    assertLeadsTo(ref, before, after);
+    document.data = after;
+    try {
+      await document.write();
+    } catch (error) {
+      // Meanwhile another thread was the first to claim this very ref.
+      const isMoved = new ThreadRow(this.#parts.tables, ref).number !== row.number;
+      if (error instanceof RefTaken && isMoved) return null;
+      throw error;
+    }
+    return { result };
+  }
+
+  /** Whether the thread was removed; it may have changed since it was found to be old. */
+  async #removeAlone(number: number, limitMs: number): Promise<boolean> {
+    try {
+      const thread = await this.#parts.tables.read(number, { keep: false });
+      if (!isSettled(thread) || Date.parse(thread.changedAt) >= limitMs) return false;
+      await this.#parts.tables.remove(number, thread);
+      return true;
+    } catch (error) {
+      // Reported already; what can't be read is for people to remove.
+      if (error instanceof ThreadUnreadable) return false;
+      throw error;
+    }
   }
 
   async #whileOpen<T>(job: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new StoreError("The store is closed.");
-    this.#underWay += 1;
+    const working = job();
+    this.#underWay.add(working);
     try {
-      return await job();
+      return await working;
     } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#whenIdle?.();
-    }
-  }
-
-  /** The order matters: at any instant the disk has a mark and an index entry for whatever a thread says. */
-  async #save(before: Thread | null, after: Thread): Promise<void> {
-    const { documents, refs, marks } = this.#parts;
-    const key = keyOf(after.id);
-    const unsettled = !isSettled(after);
-    const unmarked = before === null || isSettled(before);
-    const added = newRefs(before, after);
-    for (const ref of before === null ? [after.id, ...added] : added) await this.#assertFree(ref);
-    const first = added.map((ref) => refs.write(ref, after.id));
-    if (unsettled && unmarked) first.push(marks.put(key, ""));
-    for (const written of await Promise.allSettled(first)) {
-      if (written.status === "rejected") throw written.reason;
-    }
-    await documents.save(key, after);
-    if (!unsettled && !unmarked) this.#unmark(key);
-  }
-
-  async #assertFree(ref: Ref): Promise<void> {
-    const { documents, refs } = this.#parts;
-    if ((await documents.load(await refs.lead(ref))) === null) return;
-    throw new RefTaken(`${ref} belongs to another thread already.`);
-  }
-
-  async #marked(key: string): Promise<Thread | null> {
-    const held = await this.#parts.locks.hold([key]);
-    try {
-      const thread = await this.#parts.documents.load(key);
-      if (thread !== null && !isSettled(thread)) return thread;
-      this.#unmark(key);
-      return null;
-    } finally {
-      held.release();
-    }
-  }
-
-  /** A mark too many costs one read at the next start. */
-  #unmark(key: string): void {
-    try {
-      this.#parts.marks.remove(key);
-    } catch (cause) {
-      this.#parts.log.warn("a settled thread keeps its mark", { key, err: cause });
+      this.#underWay.delete(working);
     }
   }
 }
 
-/** Refs that get an index entry: those that are new, without the id. */
-const newRefs = (before: Thread | null, after: Thread): readonly Ref[] => {
-  const known = new Set<Ref>([after.id, ...(before === null ? [] : refsOf(before))]);
-  return [...new Set(refsOf(after))].filter((ref) => !known.has(ref));
-};
-
-/** Refs that lead nowhere yet and are to lead to the thread. */
-function claimsOf(ref: Ref, before: Thread | null, after: Thread): readonly Ref[] {
+/** Throws `TypeError` unless `after` is the same thread as `before`, or one that `ref` leads to. */
+function assertLeadsTo(ref: Ref, before: Thread | null, after: Thread): void {
   if (before === null) {
-    const claims = [after.id, ...newRefs(before, after)];
-    if (!claims.includes(ref) && ref !== threadRef(after.id)) {
-      throw new TypeError(`A thread was begun under ${ref}, which doesn't lead to it.`);
-    }
-    return claims;
+    if (allRefsOf(after).includes(ref) || ref === threadRef(after.id)) return;
+    throw new TypeError(`A thread was begun under ${ref}, which doesn't lead to it.`);
   }
   if (after.id !== before.id) throw new TypeError(`The thread ${before.id} was given another id.`);
-  return newRefs(before, after);
-}
-
-/** False if somebody else has one of the keys. */
-function takeAll(held: Held, keys: readonly string[]): boolean {
-  return keys.every((key) => held.has(key) || held.take(key));
 }

@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
-import { createLines } from "#base/keyed-queue.ts";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 
-test("what is done under one name is done one after the other, though somebody leaves the line", async () => {
-  const lines = createLines();
+test("work under one key is done in order, also when a caller leaves the queue", async () => {
+  const queue = createKeyedQueue();
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
   const leaving = new AbortController();
@@ -15,10 +15,10 @@ test("what is done under one name is done one after the other, though somebody l
       done.push(what);
       return what;
     };
-  const first = lines.inLine("a", staying, work("first", gate.promise), "left");
-  const second = lines.inLine("a", leaving.signal, work("second"), "left");
-  const third = lines.inLine("a", staying, work("third"), "left");
-  const other = lines.inLine("b", staying, work("other"), "left");
+  const first = queue.runUnlessAborted("a", staying, work("first", gate.promise), "left");
+  const second = queue.runUnlessAborted("a", leaving.signal, work("second"), "left");
+  const third = queue.runUnlessAborted("a", staying, work("third"), "left");
+  const other = queue.runUnlessAborted("b", staying, work("other"), "left");
   leaving.abort();
   expect(await second).toBe("left");
   expect(await other).toBe("other");
@@ -27,9 +27,21 @@ test("what is done under one name is done one after the other, though somebody l
   expect(done).toEqual(["other", "first", "third"]);
 });
 
-test("nothing of those who have stood in line stays with a signal that lives on", async () => {
+test("no listener stays on a signal that outlives the work", async () => {
   const { signal } = new AbortController();
-  const lines = createLines();
-  for (let turn = 0; turn < 5; turn++) await lines.inLine("a", signal, async () => turn, null);
+  const queue = createKeyedQueue();
+  for (let turn = 0; turn < 5; turn++) await queue.runUnlessAborted("a", signal, async () => turn, null);
   expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("idle waits for work that failed, and for work that was added meanwhile", async () => {
+  const queue = createKeyedQueue();
+  const done: string[] = [];
+  const failing = queue.run("a", async () => {
+    void queue.run("a", async () => void done.push("added"));
+    throw new Error("failed");
+  });
+  await expect(failing).rejects.toThrow("failed");
+  await queue.idle();
+  expect(done).toEqual(["added"]);
 });

@@ -1,8 +1,10 @@
 /** One history: people ask, the bot is killed, the world heals, and everything is looked at from outside. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { databaseName } from "#store/open-store.ts";
 import { createDeeds, type Deed } from "#test/kill/deeds/deeds.ts";
 import { createGitHubDeeds } from "#test/kill/deeds/github.ts";
 import { createSlackDeeds } from "#test/kill/deeds/slack.ts";
@@ -93,19 +95,22 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
 async function stopInOrder(town: Town, isSettled: boolean, wrong: Wrong): Promise<void> {
   const status = await town.endBot("SIGTERM");
   if (status !== 0) wrong("a clean stop exits 0", `it exited with ${status}`);
-  const filesIn = (folder: string): readonly string[] => {
-    const path = join(town.dataDir, folder);
-    return existsSync(path) ? readdirSync(path) : [];
-  };
-  const unsettled = filesIn("unsettled");
-  if (isSettled && unsettled.length > 0)
+  using database = new DatabaseSync(join(town.dataDir, databaseName), { readOnly: true });
+  const unsettled = database.prepare("SELECT id FROM thread WHERE settled IS NULL").all();
+  if (isSettled && unsettled.length > 0) {
     wrong("nothing unsettled is left", `${unsettled.length} threads are`);
-  if (filesIn("broken").length > 0) wrong("the store is readable", `${filesIn("broken").join()} is broken`);
-  for (const name of filesIn("threads")) {
-    const thread = threadIn(join(town.dataDir, "threads", name));
-    if (thread === null) wrong("the store is readable", `${name} is no thread`);
+  }
+  for (const { id, reason } of database.prepare("SELECT id, reason FROM broken").all()) {
+    wrong("the store is readable", `${String(id)} is not: ${String(reason)}`);
+  }
+  for (const { id, document } of database.prepare("SELECT id, document FROM thread").all()) {
+    const thread = threadIn(String(document));
+    if (thread === null) wrong("the store is readable", `${String(id)} is no thread`);
     else if (thread.effects.length > 0 || thread.waiting.length > 0) {
-      wrong("nothing unsettled is left", `${thread.effects.map(({ id }) => id).join()} in ${thread.id}`);
+      wrong(
+        "nothing unsettled is left",
+        `${thread.effects.map((effect) => effect.id).join()} in ${thread.id}`,
+      );
     }
   }
 }
@@ -116,9 +121,9 @@ const threadShape = z.looseObject({
   waiting: z.array(z.unknown()),
 });
 
-function threadIn(path: string): z.infer<typeof threadShape> | null {
+function threadIn(document: string): z.infer<typeof threadShape> | null {
   try {
-    return threadShape.parse(JSON.parse(readFileSync(path, "utf8")));
+    return threadShape.parse(JSON.parse(document));
   } catch {
     return null;
   }

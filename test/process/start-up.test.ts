@@ -61,7 +61,7 @@ test("a second bot on the same data is told in one sentence, and the first goes 
   const url = await first.url;
   const second = await startBot({ LOG_LEVEL: "error" }, { cwd });
   expect(await second.ended).toBe(1);
-  expect(second.stderr()).toMatch(/^The data folder \.\/data is in use by another process.*DATA_DIR.*\n$/);
+  expect(second.stderr()).toMatch(/^The folder \.\/data is in use by process \d+\. .*DATA_DIR.*\n$/);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 

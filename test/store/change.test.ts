@@ -1,9 +1,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { keyOf } from "#store/documents.ts";
 import { RefTaken, StoreError } from "#store/errors.ts";
-import { newFolder, open } from "./open-folder.ts";
+import { newFolder, open, rowsIn } from "./open-folder.ts";
 import { newRun, newThread, put, see } from "./threads.ts";
 
 const place = "slack:T1:C1:1.1";
@@ -52,7 +51,7 @@ test("of 100 changes of one thread at the same time, through different refs, eac
   expect(new Set(seen).size).toBe(100);
 });
 
-test("of 100 changes of a ref without a thread, one begins it and the others find it", async () => {
+test("of 100 changes of a ref without a thread, one begins the thread and the others find it", async () => {
   const store = await open(await newFolder());
   const begun = await Promise.all(
     Array.from({ length: 100 }, (_, step) =>
@@ -77,7 +76,7 @@ test("changes of 300 threads at the same time are all durable", async () => {
   for (let step = 0; step < 300; step += 1) expect((await again.find(`p${step}`))?.id).toBe(`t${step}`);
 });
 
-test("a place that is begun as a thread while another thread claims it ends with one of them", async () => {
+test("a place that becomes a thread while another thread claims it belongs to one of them", async () => {
   const store = await open(await newFolder());
   for (let round = 0; round < 20; round += 1) {
     const at = `${place}${round}`;
@@ -108,7 +107,7 @@ test("a ref that belongs to another thread can't be claimed, and nothing of the 
   for (const ref of ["c", "fresh"]) expect(await store.find(ref)).toBeNull();
 });
 
-test("two threads that claim each other's new refs at the same time don't wait for each other for ever", async () => {
+test("of two threads that claim each other's new refs at the same time, one gets all of them", async () => {
   const store = await open(await newFolder());
   const settled = await Promise.allSettled(
     Array.from({ length: 20 }, (_, step) => [
@@ -123,21 +122,21 @@ test("two threads that claim each other's new refs at the same time don't wait f
   }
 });
 
-test("the same thread, or null, writes nothing", async () => {
+test("returning the same thread, or null, writes nothing", async () => {
   const folder = await newFolder();
   const store = await open(folder);
   await put(store, newThread(place));
-  const file = join(folder, "threads", `${keyOf(place)}.json`);
-  const before = await stat(file, { bigint: true });
+  const log = join(folder, "threads.db-wal");
+  const { mtimeNs } = await stat(log, { bigint: true });
   expect(await store.change(place, (thread) => ({ thread, result: "same" }))).toBe("same");
   expect(await store.change(place, () => ({ thread: null, result: "none" }))).toBe("none");
   expect(await store.change("other", () => ({ thread: null, result: 7 }))).toBe(7);
-  expect(await stat(file, { bigint: true })).toEqual(before);
   expect(await store.find("other")).toBeNull();
-  expect(await readdir(join(folder, "threads"))).toHaveLength(1);
+  expect((await stat(log, { bigint: true })).mtimeNs).toBe(mtimeNs);
+  expect(rowsIn(folder, "SELECT id FROM thread")).toEqual([{ id: place }]);
 });
 
-test("what the function throws is handed on, and nothing has changed", async () => {
+test("a change rejects with what its function throws, and nothing has changed", async () => {
   const store = await open(await newFolder());
   await put(store, newThread(place));
   const failure = new Error("not today");
@@ -163,7 +162,7 @@ test("a thread keeps its id, and is begun under a ref that leads to it", async (
   expect((await store.find("attach-1"))?.id).toBe("attach-1");
 });
 
-test("a closed store finishes what is under way and refuses what comes then", async () => {
+test("closing finishes the changes under way and refuses later ones", async () => {
   const folder = await newFolder();
   const store = await open(folder);
   const underWay = see(store, place, "e1");
@@ -171,11 +170,11 @@ test("a closed store finishes what is under way and refuses what comes then", as
   expect(await underWay).toBe(1);
   await expect(see(store, place, "e2")).rejects.toBeInstanceOf(StoreError);
   await expect(store.find(place)).rejects.toBeInstanceOf(StoreError);
-  expect(await readdir(join(folder, "tmp"))).toEqual([]);
+  expect((await readdir(folder)).sort()).toEqual(["lock", "lock.pid", "threads.db"]);
   expect((await (await open(folder)).find(place))?.seen).toEqual(["e1"]);
 });
 
-test("files and folders are for the owner alone", async () => {
+test("only the owner can read the files", async () => {
   const folder = join(await newFolder(), "data");
   const store = await open(folder);
   await see(store, "slash-1", "e1", { places: [place], runs: [newRun("r1", { open: true })] });
@@ -188,7 +187,7 @@ test("files and folders are for the owner alone", async () => {
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
 });
 
-test("notes are kept beside the threads, and outlast the process", async () => {
+test("notes are kept beside the threads and survive a restart", async () => {
   const folder = await newFolder();
   const store = await open(folder);
   expect(await store.note("heard-until-slack")).toBeNull();

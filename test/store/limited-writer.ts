@@ -1,4 +1,4 @@
-/** Changes a thread in the folder it is given, and prints what came of it. Run under a file size limit. */
+/** Changes a thread in the folder it is given, and prints the outcome. Run under a file size limit. */
 import { StoreError } from "#store/errors.ts";
 import { openStore } from "#store/open-store.ts";
 import { memoryLog, see } from "./threads.ts";
@@ -6,7 +6,7 @@ import { memoryLog, see } from "./threads.ts";
 const store = await openStore({ dataDir: process.argv[2] ?? "", log: memoryLog().log, now: Date.now });
 for (const [name, size] of [
   ["small", 0],
-  ["large", 100_000],
+  ["large", 1_000_000],
   ["small", 0],
 ] as const) {
   const outcome = see(store, "slack:T1:C1:1.1", name, { said: ["x".repeat(size)] });

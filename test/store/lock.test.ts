@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { StoreLocked } from "#store/errors.ts";
+import { FolderInUse } from "#disk/folder-lock.ts";
 import { openStore } from "#store/open-store.ts";
 import { newFolder, open } from "./open-folder.ts";
 import { memoryLog, see } from "./threads.ts";
 
 const options = { log: memoryLog().log, now: Date.now };
 
-test("a folder that another process has open is refused, with its name, that process and a way out", async () => {
+test("a folder that another process has open is refused with its name, that process and a way out", async () => {
   const folder = await newFolder();
   const script = join(import.meta.dirname, "acknowledging-writer.ts");
   const child = spawn(process.execPath, [script, folder, "0"], { stdio: ["ignore", "pipe", "inherit"] });
@@ -19,9 +19,9 @@ test("a folder that another process has open is refused, with its name, that pro
   try {
     await once(createInterface({ input: child.stdout }), "line");
     const refusal = await openStore({ ...options, dataDir: folder }).catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(StoreLocked);
+    expect(refusal).toBeInstanceOf(FolderInUse);
     expect(String(refusal)).toContain(folder);
-    expect(String(refusal)).toContain(`pid ${child.pid}`);
+    expect(String(refusal)).toContain(`process ${child.pid}.`);
     expect(String(refusal)).toContain("DATA_DIR");
   } finally {
     child.kill("SIGKILL");
@@ -34,17 +34,17 @@ test("a second store in the same process is refused and does not loosen the lock
   const folder = await newFolder();
   const first = await open(folder);
   for (let tries = 0; tries < 2; tries += 1) {
-    await expect(openStore({ ...options, dataDir: folder })).rejects.toBeInstanceOf(StoreLocked);
+    await expect(openStore({ ...options, dataDir: folder })).rejects.toBeInstanceOf(FolderInUse);
   }
   const script = join(import.meta.dirname, "limited-writer.ts");
   const other = await execa(process.execPath, [script, folder], { reject: false });
   expect(other.exitCode).not.toBe(0);
-  expect(other.stderr).toContain("StoreLocked");
+  expect(other.stderr).toContain("FolderInUse");
   await first.close();
   expect(await see(await open(folder), "after", "e")).toBe(1);
 });
 
-test("opening says nothing on standard error", async () => {
+test("opening prints nothing on standard error", async () => {
   const script = join(import.meta.dirname, "limited-writer.ts");
   const { stderr } = await execa(process.execPath, [script, await newFolder()]);
   expect(stderr).toBe("");

@@ -19,7 +19,7 @@ function manualClock() {
   };
 }
 
-test("a round is gone through step by step, and the next one begins an hour later", async () => {
+test("sweeps follow each other until one is done, and the next round begins an hour later", async () => {
   const { clock, waits } = manualClock();
   const answers = [
     { removed: 100, done: false },
@@ -37,7 +37,7 @@ test("a round is gone through step by step, and the next one begins an hour late
   expect(taken).toEqual([5_000, 5_000, 3_600_000]);
 });
 
-test("a failure is logged and ends nothing; being told to stop does", async () => {
+test("a failure is logged and the next sweep comes all the same, until it is stopped", async () => {
   const { clock, waits } = manualClock();
   const { log, lines } = recordingLog();
   const store = { sweep: () => Promise.reject(new Error("no space is left")) };
@@ -49,7 +49,7 @@ test("a failure is logged and ends nothing; being told to stop does", async () =
   expect(waits).toEqual([]);
 });
 
-test("a step under way when it is told to stop begins no other", async () => {
+test("a sweep under way when it is stopped is the last", async () => {
   const { clock, waits } = manualClock();
   const swept = Promise.withResolvers<{ removed: number; done: boolean }>();
   const stop = removeOldThreads({ store: { sweep: () => swept.promise }, clock, log: recordingLog().log });

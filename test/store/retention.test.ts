@@ -1,9 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { LocalStore } from "#store/local-store.ts";
-import { newFolder, open } from "./open-folder.ts";
+import { selectOld } from "#store/thread-statements.ts";
+import { newFolder, open, rowsIn } from "./open-folder.ts";
 import { newRun, newThread, put, see } from "./threads.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -19,7 +17,7 @@ async function sweepToEnd(store: LocalStore): Promise<{ removed: number; calls: 
   }
 }
 
-test("settled threads go after 90 days, with what leads to them; unsettled and younger ones stay", async () => {
+test("settled threads are removed after 90 days with their refs; unsettled and younger ones stay", async () => {
   const folder = await newFolder();
   let today = 0;
   const store = await open(folder, { now: () => start + today * dayMs });
@@ -38,12 +36,12 @@ test("settled threads go after 90 days, with what leads to them; unsettled and y
   for (const ref of ["old", "p-old", "run:r-old"]) expect(await store.find(ref)).toBeNull();
   expect((await store.find("busy"))?.id).toBe("busy");
   expect((await store.find("p-young"))?.id).toBe("young");
-  expect(await readdir(join(folder, "threads"))).toHaveLength(2);
-  expect(await readdir(join(folder, "index"))).toHaveLength(2);
+  const refs = rowsIn(folder, "SELECT ref FROM ref ORDER BY ref").map(({ ref }) => ref);
+  expect(refs).toEqual(["busy", "p-young", "run:r", "young"]);
   expect(await see(store, "p-old", "e")).toBe(1);
 });
 
-test("one sweep is bounded, and the next goes on where it stopped", async () => {
+test("one sweep is bounded, and the next removes more", async () => {
   const folder = await newFolder();
   const store = await open(folder, { now: () => start + dayMs, retentionMs: 0 });
   const old = Array.from({ length: 250 }, (_, step) =>
@@ -55,10 +53,10 @@ test("one sweep is bounded, and the next goes on where it stopped", async () => 
   expect(first.removed).toBeGreaterThan(0);
   expect(first.removed).toBeLessThan(250);
   expect((await sweepToEnd(store)).removed).toBe(250 - first.removed);
-  for (const name of ["threads", "index"]) expect(await readdir(join(folder, name))).toEqual([]);
+  for (const table of ["thread", "ref"]) expect(rowsIn(folder, `SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test("a thread that is changed while it is swept is either there or begun anew, and never half of it", async () => {
+test("a thread that is changed during a sweep is either kept or begun anew, as a whole", async () => {
   const store = await open(await newFolder(), { now: () => start + dayMs, retentionMs: 0 });
   const names = Array.from({ length: 50 }, (_, step) => String(step));
   await Promise.all(names.map((name) => put(store, newThread(`t${name}`, { places: [`p${name}`] }))));
@@ -67,23 +65,26 @@ test("a thread that is changed while it is swept is either there or begun anew, 
   for (const name of names) expect((await store.find(`p${name}`))?.seen).toEqual(["e"]);
 });
 
-test("what can't be read, and what isn't the store's, holds no sweep up", async () => {
+test("a thread that can't be read is kept, and stops no sweep", async () => {
   const folder = await newFolder();
   const store = await open(folder, { now: () => start + dayMs, retentionMs: 0 });
   await put(store, newThread("old"));
-  await writeFile(join(folder, "threads", `${"0".repeat(32)}.json`), "torn");
-  await writeFile(join(folder, "threads", "notes.txt"), "mine");
-  expect((await sweepToEnd(store)).removed).toBe(1);
-  expect(await readdir(join(folder, "threads"))).toEqual(["notes.txt"]);
-  expect(await readdir(join(folder, "broken"))).toHaveLength(1);
+  await put(store, newThread("torn"));
+  await put(store, newThread("newer"));
+  await store.close();
+  rowsIn(folder, "UPDATE thread SET document = 'torn' WHERE id = 'torn'");
+  rowsIn(folder, `UPDATE thread SET document = '{"version":2}' WHERE id = 'newer'`);
+  const again = await open(folder, { now: () => start + dayMs, retentionMs: 0 });
+  expect((await sweepToEnd(again)).removed).toBe(1);
+  expect(rowsIn(folder, "SELECT id FROM thread")).toEqual([{ id: "newer" }]);
+  expect(rowsIn(folder, "SELECT id, document FROM broken")).toEqual([{ id: "torn", document: "torn" }]);
 });
 
-test("temporary files of a killed process go at the next start, and what others keep there stays", async () => {
+test("the old threads are found by their index", async () => {
   const folder = await newFolder();
-  const tmp = join(folder, "tmp");
-  await mkdir(join(tmp, "zoo"), { recursive: true });
-  await writeFile(join(tmp, "thesis.txt"), "mine");
-  await writeFile(join(tmp, `${randomUUID()}-threads-12`), "half a thr");
-  await (await open(folder)).close();
-  expect((await readdir(tmp)).sort()).toEqual(["thesis.txt", "zoo"]);
+  const store = await open(folder);
+  await put(store, newThread("old"));
+  const [sql, values] = selectOld(0, 100);
+  const plan = rowsIn(folder, `EXPLAIN QUERY PLAN ${sql}`, ...values).map(({ detail }) => detail);
+  expect(plan).toEqual([expect.stringContaining("USING INDEX thread_settled")]);
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { access, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createLines } from "#base/keyed-queue.ts";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import { isMissing, writeDurably } from "#disk/durable-file.ts";
 import type { Git, GitEnd } from "./git.ts";
 
@@ -52,7 +52,7 @@ const fetchedFile = "fetched-at";
  * the repository's branches as `origin/…`: a run may have any branch of its own.
  */
 export function createRepositories(folder: string, git: Git, now: () => number): Repositories {
-  const lines = createLines();
+  const queue = createKeyedQueue();
   /** Clones that this process has made ready. */
   const known = new Set<string>();
 
@@ -141,10 +141,10 @@ export function createRepositories(folder: string, git: Git, now: () => number):
     unlock: () => removeLocks(folder),
     checkOut(wish, signal) {
       const clone = join(folder, cloneName(wish));
-      return lines.inLine(clone, signal, () => inClone(clone, wish, signal), { kind: "aborted" });
+      return queue.runUnlessAborted(clone, signal, () => inClone(clone, wish, signal), { kind: "aborted" });
     },
     async remove({ runId, clone, path, environment }, signal) {
-      await lines.inLine(
+      await queue.runUnlessAborted(
         clone,
         signal,
         async () => {

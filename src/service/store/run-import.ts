@@ -2,6 +2,7 @@ import { readdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Log } from "#base/log.ts";
 import { BrokenDocument, durableFile, isMissing, syncFolder } from "#disk/durable-file.ts";
+import { freeName } from "#disk/free-name.ts";
 import { parseRunDocument, type RunDocument } from "#service/run/run-document.ts";
 
 /** Added together they are few transactions. */
@@ -43,9 +44,7 @@ export async function importRuns(
     const done = await Promise.allSettled(documents.slice(from, from + atOnce).map(importOne));
     for (const each of done) if (each.status === "rejected") throw each.reason;
   }
-  const beside = new Set(await readdir(dirname(folder)));
-  let aside = `${folder}.imported`;
-  for (let n = 2; beside.has(basename(aside)); n++) aside = `${folder}.imported-${n}`;
+  const aside = freeName(`${folder}.imported`);
   await rename(folder, aside);
   await syncFolder(dirname(folder));
   log.info("the runs of an earlier version were imported", { runs: added, aside });

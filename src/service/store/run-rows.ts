@@ -1,47 +1,53 @@
 /** A run's document as rows of the database, and back. */
+import type { Statement } from "#disk/database.ts";
+import type { Write } from "#disk/database-writer.ts";
 import { parseRun, parseRunDocument, type Run, type RunDocument } from "#service/run/run-document.ts";
-import { type WireRow, wireRowOf } from "./stored-answer.ts";
+import { wireRowOf } from "./stored-answer.ts";
 
-/** Makes the rows of a run what they say; it may be done again. */
-export interface PutRun {
-  readonly kind: "put";
-  /** The columns of `run`, in their order. */
-  readonly columns: readonly (string | number | null)[];
-  readonly order: number;
-  readonly row: WireRow;
-  readonly rest: string;
-  /** Pairs that are not there yet. */
-  readonly metadata: readonly (readonly [string, string])[];
-  /** The utterances from this position on; there are none beyond. */
-  readonly saidFrom: number;
-  readonly said: readonly string[];
-}
+const putRun = `
+  INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET state = excluded.state, name = excluded.name, model = excluded.model,
+    environment = excluded.environment, skill = excluded.skill, created = excluded.created,
+    updated = excluded.updated, queued = excluded.queued, title = excluded.title,
+    conversation = excluded.conversation`;
 
-/** Takes a run that can't be read out of everything that is looked through; its other rows stay. */
-interface SetAside {
-  readonly kind: "set aside";
-  readonly id: string;
-  readonly reason: string;
-}
-
-export type Write = PutRun | SetAside;
-
-/** What has to be written for the run to be `after`; `before` is what is on the disk, null: nothing. */
-export function writeOf(before: RunDocument | null, after: RunDocument): PutRun {
+/** Statements that make a run's rows say `after`; `before` is the document on the disk, null: there is none. */
+export function putRunRows(before: RunDocument | null, after: RunDocument): Write {
   const { run, said, waiting, ...rest } = after;
   const short = brief(run.prompt);
   const saidFrom = before === null ? 0 : sharedStart(before.said, said);
-  return {
-    kind: "put",
-    columns: columnsOf(run),
-    order: run.order,
-    row: wireRowOf(run),
-    rest: JSON.stringify({ ...rest, waiting: waiting.map(short) }),
-    metadata: before === null ? Object.entries(run.metadata) : [],
-    saidFrom,
-    said: said.slice(saidFrom).map((words) => JSON.stringify(short(words))),
-  };
+  const metadata = before === null ? Object.entries(run.metadata) : [];
+  const row = wireRowOf(run);
+  const document = JSON.stringify({ ...rest, waiting: waiting.map(short) });
+  return [
+    [putRun, columnsOf(run)],
+    [
+      "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?)",
+      [run.order, row.run, document, row.wire, row.secret, row.tail, row.sum],
+    ],
+    ...metadata.map(
+      ([key, value]): Statement => [
+        "INSERT OR IGNORE INTO metadata VALUES (?, ?, ?)",
+        [key, value, run.order],
+      ],
+    ),
+    ["DELETE FROM said WHERE ord = ? AND position >= ?", [run.order, saidFrom]],
+    ...said
+      .slice(saidFrom)
+      .map(
+        (words, at): Statement => [
+          "INSERT INTO said VALUES (?, ?, ?)",
+          [run.order, saidFrom + at, JSON.stringify(short(words))],
+        ],
+      ),
+  ];
 }
+
+/** Takes a run that can't be read out of all lists; its other rows stay. */
+export const setRunAside = (id: string, reason: string): Write => [
+  ["INSERT INTO broken SELECT ord, id, ? FROM run WHERE id = ?", [reason, id]],
+  ["DELETE FROM run WHERE id = ?", [id]],
+];
 
 const columnsOf = (run: Run): readonly (string | number | null)[] => [
   run.order,

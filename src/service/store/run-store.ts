@@ -1,24 +1,24 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
+import { createDatabaseWriter, type DatabaseWriter, writerThreads } from "#disk/database-writer.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
-import { createRunLines } from "#service/run/run-queue.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
 import type { Result } from "#service/wire/problem.ts";
 import { createRecentRuns } from "./recent-runs.ts";
-import { describing, openToRead } from "./run-database.ts";
+import { openRuns, unusable } from "./run-database.ts";
 import { importRuns } from "./run-import.ts";
 import { createRunList, type ListBounds, type Page } from "./run-list.ts";
 import { createRunReader, type RunReader, type Unfinished } from "./run-reader.ts";
-import { writeOf } from "./run-rows.ts";
-import { createRunWriter, startWriterThread } from "./run-writer.ts";
+import { putRunRows, setRunAside } from "./run-rows.ts";
 import type { RunAnswer } from "./stored-answer.ts";
 
 /** The runs, in a database on disk (run-database.ts). What is not durable is not seen. */
 export interface RunStore {
-  /** Opens the database, and imports what an earlier version left. Rejects with `UnusableRuns`. */
+  /** Opens the database, and imports what an earlier version left. Rejects with `UnusableRuns` or `NewerDatabase`. */
   load(): Promise<void>;
   /** Resolves when the new run is durable; only then the others see it. */
   add(document: RunDocument): Promise<void>;
@@ -58,8 +58,7 @@ export interface RunStore {
 /** `folder`: where the database is. `now` in milliseconds since the epoch. */
 export function createRunStore(folder: string, now: () => number, log: Log, bounds?: ListBounds): RunStore {
   const path = join(folder, "runs.db");
-  const lines = createRunLines();
-  const writer = createRunWriter(() => startWriterThread(path), log);
+  const queue = createKeyedQueue();
   const broken = new Set<string>();
   let opened: Opened | null = null;
   const recent = createRecentRuns(mostRecentBytes, bytesOfRun);
@@ -71,10 +70,12 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
   }
 
   async function write(before: RunDocument | null, after: RunDocument): Promise<void> {
-    await writer.write(writeOf(before, after)).finally(() => {
-      recent.forget(after.run.id);
-      answers.forget(after.run.id);
-    });
+    await open()
+      .writer.write(putRunRows(before, after))
+      .finally(() => {
+        recent.forget(after.run.id);
+        answers.forget(after.run.id);
+      });
     const { counts } = open();
     if (before !== null) counts.set(before.run.state, (counts.get(before.run.state) ?? 0) - 1);
     counts.set(after.run.state, (counts.get(after.run.state) ?? 0) + 1);
@@ -85,36 +86,33 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
     if (broken.has(id)) return;
     broken.add(id);
     log.error("a run can't be read and is set aside", { runId: id, error });
-    writer.write({ kind: "set aside", id, reason: String(error) }).catch((failure: unknown) => {
-      log.error("the run could not be set aside", { runId: id, error: failure });
-    });
+    open()
+      .writer.write(setRunAside(id, String(error)))
+      .catch((failure: unknown) => {
+        log.error("the run could not be set aside", { runId: id, error: failure });
+      });
   }
 
   return {
     async load() {
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      const database = await openToRead(path);
+      const database = await openRuns(path);
+      const writer = createDatabaseWriter(writerThreads(path), log);
       try {
-        await importRuns(join(folder, "runs"), (document) => writer.write(writeOf(null, document)), log);
-        opened = describing(path, () => {
-          const reader = createRunReader(database, setAside);
-          return {
-            database,
-            reader,
-            list: createRunList(database, reader.at, bounds),
-            counts: reader.counts(),
-          };
-        });
+        await importRuns(join(folder, "runs"), (document) => writer.write(putRunRows(null, document)), log);
+        const reader = createRunReader(database, setAside);
+        const list = createRunList(database, reader.at, bounds);
+        opened = { database, writer, reader, list, counts: reader.counts() };
       } catch (error) {
         database.close();
         await writer.close();
-        throw error;
+        throw unusable(path, error);
       }
     },
-    add: (document) => lines.inLine(document.run.id, () => write(null, document)),
+    add: (document) => queue.run(document.run.id, () => write(null, document)),
     async change(id, fn) {
       if (broken.has(id) || !open().reader.has(id)) return null;
-      return lines.inLine(id, async () => {
+      return queue.run(id, async () => {
         const before = open().reader.document(id);
         if (before === null) throw new BrokenDocument(`run ${id} has been set aside`);
         const { document, result } = fn(before);
@@ -145,13 +143,14 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
     nextQueued: (except) => open().reader.nextQueued(new Set([...except, ...broken])),
     latestOf: (conversationId) => open().reader.latestOf(conversationId),
     highestPlace: () => open().reader.highestPlace(),
-    quiet: () => lines.quiet(),
+    quiet: () => queue.idle(),
     async close() {
-      await lines.quiet();
-      opened?.database.close();
+      await queue.idle();
+      const closing = opened;
       opened = null;
-      // The last to close it tidies the database up.
-      await writer.close();
+      closing?.database.close();
+      // The last connection to be closed merges the log into the database.
+      await closing?.writer.close();
     },
   };
 }
@@ -161,6 +160,7 @@ type Answer = string | Uint8Array<ArrayBuffer>;
 
 interface Opened {
   readonly database: DatabaseSync;
+  readonly writer: DatabaseWriter;
   readonly reader: RunReader;
   readonly list: ReturnType<typeof createRunList>;
   /** How many runs are in each state. */

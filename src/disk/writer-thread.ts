@@ -1,0 +1,100 @@
+/**
+ * The thread that writes to a database: what waits while the disk is busy becomes one transaction, and so one
+ * fsync. Its data are the database's path and the identity of its file.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { connect, identityOf, type Statement, statementRunner } from "./database.ts";
+import type { FromThread, NumberedWrite, ToThread } from "./database-writer.ts";
+
+/** Writes that become one transaction, at most. */
+const mostWrites = 1_000;
+
+const port = parentPort;
+if (port === null) throw new Error("this is the program of a thread");
+const path = String(workerData.path);
+const identity = String(workerData.identity);
+
+interface Connection {
+  readonly database: DatabaseSync;
+  readonly run: (statements: readonly Statement[]) => void;
+}
+let opened: Connection | null = null;
+
+/** Throws if the file isn't the one that readers have open: what is written there would be lost. */
+function connection(): Connection {
+  if (identityOf(path) !== identity) {
+    throw Object.assign(new Error(`another file has taken the place of ${path}`), { code: "ESTALE" });
+  }
+  if (opened === null) {
+    const database = connect(path);
+    opened = { database, run: statementRunner(database) };
+  }
+  return opened;
+}
+
+/** Commits the writes in one transaction, and one by one if that fails; returns those that could not be. */
+function commit(writes: readonly NumberedWrite[]): FromThread["failed"] {
+  const allFailed = (error: unknown) => writes.map(({ serial }) => ({ serial, error: plain(error) }));
+  let connected: Connection;
+  try {
+    connected = connection();
+    connected.database.exec("BEGIN IMMEDIATE");
+  } catch (error) {
+    return allFailed(error);
+  }
+  try {
+    return commitTogether(connected, writes);
+  } catch (error) {
+    if (connected.database.isTransaction) connected.database.exec("ROLLBACK");
+    return writes.length === 1 ? allFailed(error) : writes.flatMap((each) => commit([each]));
+  }
+}
+
+/** Throws if the transaction as a whole fails. */
+function commitTogether(
+  { database, run }: Connection,
+  writes: readonly NumberedWrite[],
+): FromThread["failed"] {
+  const failed: FromThread["failed"][number][] = [];
+  for (const { serial, write } of writes) {
+    database.exec("SAVEPOINT one");
+    try {
+      run(write);
+    } catch (error) {
+      // A full disk has ended the whole transaction already.
+      if (!database.isTransaction) throw error;
+      database.exec("ROLLBACK TO one");
+      failed.push({ serial, error: plain(error) });
+    }
+    database.exec("RELEASE one");
+  }
+  database.exec("COMMIT");
+  return failed;
+}
+
+/** An error's fields, which don't reach another thread by themselves. */
+function plain(error: unknown): FromThread["failed"][number]["error"] {
+  const { message = String(error), code, errcode } = Object(error);
+  return { message, code, errcode };
+}
+
+port.on("message", (first: ToThread) => {
+  const writes: NumberedWrite[] = [];
+  let next: ToThread | undefined = first;
+  let isClosing = false;
+  while (next !== undefined) {
+    if (next === "close") isClosing = true;
+    else writes.push(...next);
+    const waiting: { readonly message: ToThread } | undefined =
+      isClosing || writes.length >= mostWrites ? undefined : receiveMessageOnPort(port);
+    next = waiting?.message;
+  }
+  const last = writes.at(-1);
+  if (last !== undefined)
+    port.postMessage({ through: last.serial, failed: commit(writes) } satisfies FromThread);
+  if (isClosing) {
+    opened?.database.close();
+    port.close();
+  }
+});

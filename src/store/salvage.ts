@@ -1,0 +1,163 @@
+/** Opens the threads' database, and saves what can be read of a damaged one. */
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import type { Log } from "#base/log.ts";
+import { connect, openToRead, statementRunner } from "#disk/database.ts";
+import { syncFolder } from "#disk/durable-file.ts";
+import { isDamage } from "#disk/errors.ts";
+import { freeName } from "#disk/free-name.ts";
+import { damageMark } from "./damage.ts";
+import { readThread } from "./thread-shape.ts";
+import { allRefsOf, schema } from "./thread-statements.ts";
+import { lastNumberIn } from "./thread-tables.ts";
+
+/**
+ * A connection that reads the threads in `path`. A damaged database is moved to a folder `damaged-threads` beside
+ * it, and what can be read of it is in its place then; this is logged, and a start that is killed meanwhile is
+ * followed by one that does it again. Rejects with `NewerDatabase`, or the system's or SQLite's error.
+ */
+export async function openThreads(path: string, log: Log): Promise<DatabaseSync> {
+  const saved = `${path}.saved`;
+  // The saved one is complete when the damaged one has been moved.
+  if (existsSync(saved) && !existsSync(path)) await replace(path, saved);
+  for (const ending of ["", "-wal", "-shm"]) rmSync(saved + ending, { force: true });
+  try {
+    if (!existsSync(damageMark(path))) return await openSound(path);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  const { threads, lost } = await salvage(path, saved);
+  const aside = await replace(path, saved);
+  log.error("The database of the threads was damaged; it was set aside, and what could be read was kept", {
+    threads,
+    lost,
+    aside,
+  });
+  return openSound(path);
+}
+
+/** Reads what the start needs. Rejects with SQLite's error if the database is damaged there. */
+async function openSound(path: string): Promise<DatabaseSync> {
+  const database = await openToRead(path, schema);
+  try {
+    lastNumberIn(database);
+    database.prepare("SELECT number FROM thread WHERE settled IS NULL").all();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Moves the database at `path` aside, and the one at `saved` into its place. Resolves with the new folder. */
+async function replace(path: string, saved: string): Promise<string> {
+  const aside = freeName(join(dirname(path), "damaged-threads"));
+  mkdirSync(aside, { mode: 0o700 });
+  // The database is first: while it is in its place, everything is done again.
+  for (const each of [path, `${path}-wal`, `${path}-shm`, damageMark(path)]) {
+    if (existsSync(each)) renameSync(each, join(aside, basename(each)));
+  }
+  await syncFolder(aside);
+  renameSync(saved, path);
+  await syncFolder(dirname(path));
+  return aside;
+}
+
+type Row = Readonly<Record<string, SQLOutputValue>>;
+
+/** Makes a database at `saved` of what can be read of the one at `path`, durably. */
+async function salvage(path: string, saved: string): Promise<{ threads: number; lost: number }> {
+  (await openToRead(saved, schema)).close();
+  const database = connect(saved);
+  const run = statementRunner(database);
+  database.exec("BEGIN");
+  let highest = 0;
+  try {
+    using damaged = openDamaged(path);
+    for (const { ref, thread } of readableRows(damaged, "ref", "ref")) {
+      run([["INSERT OR IGNORE INTO ref VALUES (?, ?)", [ref ?? null, thread ?? null]]]);
+      highest = Math.max(highest, Number(thread));
+    }
+    for (const { name, text } of readableRows(damaged, "note", "name")) {
+      run([["INSERT OR IGNORE INTO note VALUES (?, ?)", [name ?? null, text ?? null]]]);
+    }
+    for (const { number, id, reason, document } of readableRows(damaged, "broken", "number", highest)) {
+      run([
+        [
+          "INSERT OR IGNORE INTO broken VALUES (?, ?, ?, ?)",
+          [number ?? null, id ?? null, String(reason), String(document)],
+        ],
+      ]);
+    }
+    for (const { number, id, settled, document } of readableRows(damaged, "thread", "number", highest)) {
+      const found = readThread(String(document));
+      run([
+        [
+          "INSERT OR IGNORE INTO thread VALUES (?, ?, ?, ?)",
+          [number ?? null, String(id), settled ?? null, String(document)],
+        ],
+      ]);
+      const refs = found.kind === "thread" ? allRefsOf(found.thread) : [String(id)];
+      for (const ref of refs) run([["INSERT OR IGNORE INTO ref VALUES (?, ?)", [ref, number ?? null]]]);
+    }
+  } catch (error) {
+    // Nothing at all can be read of it.
+    if (!isDamage(error)) throw error;
+  }
+  // Their refs go on leading to them, so that none is begun anew.
+  const lost = database
+    .prepare(`
+      INSERT INTO broken SELECT DISTINCT thread, NULL, 'it was lost in a damaged database', '' FROM ref
+      WHERE thread NOT IN (SELECT number FROM thread) AND thread NOT IN (SELECT number FROM broken)`)
+    .run().changes;
+  database.exec("COMMIT");
+  const threads = Number(database.prepare("SELECT count(*) AS threads FROM thread").get()?.threads);
+  database.close();
+  return { threads, lost: Number(lost) };
+}
+
+function openDamaged(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { defensive: false });
+  // Makes SQLite open a file that was cut off.
+  database.exec("PRAGMA writable_schema = ON; PRAGMA query_only = ON");
+  return database;
+}
+
+/**
+ * The rows of a table that can be read: from its beginning and from its end up to the damage and, if the key is a
+ * number, one by one in between, up to `highest` at least.
+ */
+function* readableRows(database: DatabaseSync, table: string, key: string, highest = 0): Generator<Row> {
+  let first: SQLOutputValue | undefined;
+  try {
+    for (const row of database.prepare(`SELECT * FROM ${table} ORDER BY ${key}`).iterate()) {
+      first = row[key];
+      yield row;
+    }
+    return;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  let last: SQLOutputValue | undefined;
+  try {
+    for (const row of database.prepare(`SELECT * FROM ${table} ORDER BY ${key} DESC`).iterate()) {
+      last = row[key];
+      if (last === first) return;
+      yield row;
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+  }
+  if (key !== "number") return;
+  const between = database.prepare(`SELECT * FROM ${table} WHERE number = ?`);
+  const end = last === undefined ? highest + 1 : Number(last);
+  for (let number = Number(first ?? 0) + 1; number < end; number += 1) {
+    try {
+      const row = between.get(number);
+      if (row !== undefined) yield row;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+  }
+}

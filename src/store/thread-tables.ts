@@ -1,0 +1,225 @@
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
+import { LRUCache } from "lru-cache";
+import type { Log } from "#base/log.ts";
+import type { Ref } from "#core/place.ts";
+import type { Thread } from "#core/thread.ts";
+import type { DatabaseWriter, Write } from "#disk/database-writer.ts";
+import { createDamageWatch, type DamageWatch } from "./damage.ts";
+import { RefTaken, ThreadUnreadable } from "./errors.ts";
+import { readThread } from "./thread-shape.ts";
+import {
+  addedRefs,
+  idInRef,
+  keyedRef,
+  keyOf,
+  putNote,
+  putThread,
+  refTakenCode,
+  removeThread,
+  selectKeyedRef,
+  selectOld,
+  setThreadAside,
+} from "./thread-statements.ts";
+
+/** Text of the threads that are kept in memory, UTF-16 units; as objects they take several times as much. */
+const cacheSize = 2 * 1024 * 1024;
+
+/** Where a ref leads: the number of a thread, and its id; null if the thread was set aside. */
+interface Owner {
+  readonly number: number;
+  readonly id: Ref | null;
+}
+
+/** Reads and writes the threads' tables. Everything here throws or rejects with `StoreError`. */
+export class ThreadTables {
+  readonly #database: DatabaseSync;
+  readonly #writer: DatabaseWriter;
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #damage: DamageWatch;
+  readonly #cache = new LRUCache<number, Thread>({ maxSize: cacheSize });
+  readonly #statements;
+  readonly #hasKeyedRefs: boolean;
+  #lastNumber: number;
+
+  /** `database`: a connection to the database at `path` that only reads. */
+  constructor(database: DatabaseSync, writer: DatabaseWriter, path: string, log: Log) {
+    this.#database = database;
+    this.#writer = writer;
+    this.#path = path;
+    this.#log = log;
+    this.#damage = createDamageWatch(path, log);
+    const prepare = (sql: string) => database.prepare(sql);
+    this.#statements = {
+      owner: prepare(`
+        SELECT ref.thread AS number, thread.id AS id FROM ref LEFT JOIN thread ON thread.number = ref.thread
+        WHERE ref.ref = ?`),
+      row: prepare("SELECT id, document FROM thread WHERE number = ?"),
+      reason: prepare("SELECT reason FROM broken WHERE number = ?"),
+      unsettled: prepare("SELECT number FROM thread WHERE settled IS NULL"),
+      note: prepare("SELECT text FROM note WHERE name = ?"),
+    };
+    this.#lastNumber = lastNumberIn(database);
+    this.#hasKeyedRefs = database.prepare(selectKeyedRef).get() !== undefined;
+  }
+
+  /** null only if the ref surely leads nowhere. */
+  owner(ref: Ref): Owner | null {
+    const id = idInRef(ref);
+    const name = id ?? ref;
+    return this.#reading(() => {
+      const { owner } = this.#statements;
+      const row = owner.get(name) ?? (this.#hasKeyedRefs ? owner.get(keyedRef(keyOf(name))) : undefined);
+      if (row === undefined || (id !== null && row.id !== null && row.id !== id)) return null;
+      return { number: Number(row.number), id: row.id === null ? null : String(row.id) };
+    });
+  }
+
+  /** The numbers of the unsettled threads, found without reading the others. */
+  unsettled(): readonly number[] {
+    return this.#reading(() => this.#statements.unsettled.all().map(({ number }) => Number(number)));
+  }
+
+  /** Some of the settled threads that last changed before the day of `limitMs`, milliseconds since the epoch. */
+  old(limitMs: number, most: number): readonly Owner[] {
+    const [sql, values] = selectOld(limitMs, most);
+    return this.#reading(() =>
+      this.#database
+        .prepare(sql)
+        .all(...values)
+        .map(({ number, id }) => ({ number: Number(number), id: String(id) })),
+    );
+  }
+
+  /** A number for a new thread. */
+  nextNumber(): number {
+    this.#lastNumber += 1;
+    return this.#lastNumber;
+  }
+
+  idOf(number: number): Ref | null {
+    const row = this.#reading(() => this.#statements.row.get(number));
+    return row === undefined ? null : String(row.id);
+  }
+
+  /**
+   * The thread with the number. Rejects with `ThreadUnreadable` if there is none or its document can't be read,
+   * which is set aside then. `keep: false` leaves no copy in memory.
+   */
+  async read(number: number, { keep = true } = {}): Promise<Thread> {
+    const cached = this.#cache.get(number);
+    if (cached !== undefined) return cached;
+    const row = this.#reading(() => this.#statements.row.get(number));
+    if (row === undefined) throw this.#unreadable(number);
+    const document = String(row.document);
+    const found = readThread(document);
+    if (found.kind === "thread" && found.thread.id === row.id) {
+      if (keep) this.#cache.set(number, found.thread, { size: document.length });
+      return found.thread;
+    }
+    const reason = found.kind === "thread" ? "is another thread's" : found.reason;
+    return this.#setAside(number, row, reason, found.kind === "newer");
+  }
+
+  /** Resolves when the thread is durable. Rejects with `RefTaken`, or `ThreadUnreadable` for a ref of one that is. */
+  async put(number: number, before: Thread | null, after: Thread): Promise<void> {
+    for (const ref of addedRefs(before, after)) {
+      const owner = this.owner(ref);
+      if (owner === null || owner.number === number) continue;
+      throw owner.id === null ? this.#unreadable(owner.number) : taken(ref);
+    }
+    const document = JSON.stringify(after);
+    try {
+      await this.#write(putThread(number, before, after, document));
+    } catch (cause) {
+      this.#cache.delete(number);
+      throw cause;
+    }
+    this.#cache.set(number, after, { size: document.length });
+  }
+
+  async remove(number: number, thread: Thread): Promise<void> {
+    this.#cache.delete(number);
+    await this.#write(removeThread(number, thread));
+  }
+
+  note(name: string): string | null {
+    const row = this.#reading(() => this.#statements.note.get(name));
+    return row === undefined ? null : String(row.text);
+  }
+
+  putNote(name: string, text: string): Promise<void> {
+    return this.#write(putNote(name, text));
+  }
+
+  /** Rejects if nothing can be written now, or the database turned out to be damaged. */
+  async probe(): Promise<void> {
+    this.#damage.assertNone();
+    // No note has such a name.
+    await this.putNote(".probe", "");
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+    // The last connection to be closed merges the log into the database.
+    await this.#writer.close();
+  }
+
+  #reading<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (cause) {
+      throw this.#damage.errorOf("read the threads", cause);
+    }
+  }
+
+  async #write(write: Write): Promise<void> {
+    try {
+      await this.#writer.write(write);
+    } catch (cause) {
+      if (cause instanceof Error && "errcode" in cause && cause.errcode === refTakenCode) {
+        throw new RefTaken("A place or a run of the thread belongs to another thread already.", { cause });
+      }
+      throw this.#damage.errorOf("write to the threads", cause);
+    }
+  }
+
+  #unreadable(number: number): ThreadUnreadable {
+    const reason = this.#reading(() => this.#statements.reason.get(number)?.reason) ?? "it is missing";
+    return new ThreadUnreadable(
+      `A thread can't be read: ${String(reason)} (number ${number} of the table broken in ${this.#path}).`,
+    );
+  }
+
+  async #setAside(
+    number: number,
+    { id }: Record<string, SQLOutputValue>,
+    what: string,
+    isNewer: boolean,
+  ): Promise<never> {
+    const reason = `its document ${what}`;
+    const fields = { thread: id, number, reason };
+    if (isNewer) {
+      this.#log.error("A thread can't be read", fields);
+      throw new ThreadUnreadable(`A thread can't be read: ${reason} (${String(id)} in ${this.#path}).`);
+    }
+    try {
+      await this.#write(setThreadAside(number, reason));
+      this.#log.error("A thread can't be read and was set aside", fields);
+    } catch (error) {
+      this.#log.error("A thread can't be read and could not be set aside", { ...fields, error });
+    }
+    throw new ThreadUnreadable(
+      `A thread can't be read: ${reason} (number ${number} of the table broken in ${this.#path}).`,
+    );
+  }
+}
+
+/** The highest number that is in use, 0 if none is. Throws SQLite's errors. */
+export function lastNumberIn(database: DatabaseSync): number {
+  const sql =
+    "SELECT max(ifnull((SELECT max(number) FROM thread), 0), ifnull((SELECT max(number) FROM broken), 0)) AS last";
+  return Number(database.prepare(sql).get()?.last);
+}
+
+const taken = (ref: Ref): RefTaken => new RefTaken(`${ref} belongs to another thread already.`);

@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
+import { expect, onTestFinished, test } from "vitest";
+import { openToRead, type Statement } from "#disk/database.ts";
+import { createDatabaseWriter, writerThreads } from "#disk/database-writer.ts";
+import { recordingLog } from "#test/support/logs.ts";
+
+const schema = {
+  holds: "words",
+  tables: "CREATE TABLE word (number INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)",
+  upgrades: [],
+};
+const { log } = recordingLog();
+
+/** A database in a folder of its own; both are gone after the test. */
+async function newDatabase(): Promise<{ path: string; database: DatabaseSync }> {
+  const folder = await mkdtemp(join(tmpdir(), "database-test-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "data", "words.db");
+  await mkdir(join(folder, "data"));
+  const database = await openToRead(path, schema);
+  onTestFinished(() => database.close());
+  return { path, database };
+}
+
+const put = (number: number, text = `word ${number}`): Statement => [
+  "INSERT OR REPLACE INTO word VALUES (?, ?)",
+  [number, text],
+];
+/** Fails if the text is there already. */
+const add = (number: number, text: string): Statement => ["INSERT INTO word VALUES (?, ?)", [number, text]];
+const textsIn = (database: DatabaseSync): unknown[] =>
+  database
+    .prepare("SELECT text FROM word ORDER BY number")
+    .all()
+    .map(({ text }) => text);
+
+test("a thread that ends is replaced, and everything is written once", async () => {
+  const { path, database } = await newDatabase();
+  const start = writerThreads(path);
+  const threads: Worker[] = [];
+  const writer = createDatabaseWriter(() => {
+    const thread = start();
+    threads.push(thread);
+    return thread;
+  }, log);
+  const written: Promise<void>[] = [];
+  for (let number = 1; number <= 300; number += 1) {
+    written.push(writer.write([put(number)]));
+    if (number === 50 || number === 150) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await threads.at(-1)?.terminate();
+    }
+  }
+  await Promise.all(written);
+  expect(threads.length).toBeGreaterThan(1);
+  expect(textsIn(database)).toHaveLength(300);
+  await writer.close();
+});
+
+test("writes reject while no thread survives, and succeed again with one that does", async () => {
+  const { path, database } = await newDatabase();
+  const start = writerThreads(path);
+  let broken = true;
+  const writer = createDatabaseWriter(
+    () => (broken ? new Worker("process.exit(1)", { eval: true }) : start()),
+    log,
+  );
+  await expect(writer.write([put(1)])).rejects.toThrow(/ends again and again/);
+  broken = false;
+  await writer.write([put(1)]);
+  expect(textsIn(database)).toEqual(["word 1"]);
+  await writer.close();
+});
+
+test("of writes at the same time one that fails changes nothing, and the others are done", async () => {
+  const { path, database } = await newDatabase();
+  const writer = createDatabaseWriter(writerThreads(path), log);
+  const done = await Promise.allSettled([
+    writer.write([add(1, "one")]),
+    writer.write([add(2, "two"), add(3, "one")]),
+    writer.write([add(4, "four")]),
+    writer.write([["INSERT INTO nowhere VALUES (1)", []]]),
+    writer.write([add(5, "five")]),
+  ]);
+  expect(done.map(({ status }) => status)).toEqual([
+    "fulfilled",
+    "rejected",
+    "fulfilled",
+    "rejected",
+    "fulfilled",
+  ]);
+  expect(done[1]).toMatchObject({ reason: { code: "ERR_SQLITE_ERROR", errcode: 2067 } });
+  expect(textsIn(database)).toEqual(["one", "four", "five"]);
+  await writer.close();
+});
+
+test("nothing is written to a file that has taken the place of the database, nor to one that was moved away", async () => {
+  const { path, database } = await newDatabase();
+  const writer = createDatabaseWriter(writerThreads(path), log);
+  await writer.write([put(1)]);
+  const folder = join(path, "..");
+  await rename(folder, `${folder}-away`);
+  await expect(writer.write([put(2)])).rejects.toMatchObject({ code: "ENOENT" });
+  await mkdir(folder);
+  await writeFile(path, "");
+  await expect(writer.write([put(2)])).rejects.toMatchObject({ code: "ESTALE" });
+  expect(textsIn(database)).toEqual(["word 1"]);
+  await rm(folder, { recursive: true });
+  await rename(`${folder}-away`, folder);
+  await writer.write([put(2)]);
+  expect(textsIn(database)).toEqual(["word 1", "word 2"]);
+  await writer.close();
+});
+
+test("a database of a newer format is refused with a sentence", async () => {
+  const { path, database } = await newDatabase();
+  const writer = createDatabaseWriter(writerThreads(path), log);
+  await writer.write([["PRAGMA user_version = 7", []]]);
+  await writer.close();
+  database.exec("SELECT 1");
+  await expect(openToRead(path, schema)).rejects.toMatchObject({
+    name: "NewerDatabase",
+    message: expect.stringMatching(
+      /^The words in \S+ were written by a newer version \(format 7; this one reads 1\)/,
+    ),
+  });
+});

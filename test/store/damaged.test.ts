@@ -1,0 +1,179 @@
+import { copyFile, mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { StoreDamaged, StoreError, ThreadUnreadable } from "#store/errors.ts";
+import type { LocalStore } from "#store/local-store.ts";
+import { newFolder, open } from "./open-folder.ts";
+import { ids, memoryLog, newRun, newThread, put, see } from "./threads.ts";
+
+const many = 300;
+const pageBytes = 4_096;
+const idAt = (number: number): string => `t${number}`;
+
+/** A folder with many threads, each with a place and a run, every tenth unsettled, and a note. */
+async function fullFolder(): Promise<{ folder: string; path: string }> {
+  const folder = await newFolder();
+  const store = await open(folder);
+  await Promise.all(
+    Array.from({ length: many }, (_, number) =>
+      put(
+        store,
+        newThread(idAt(number), {
+          places: [`p${number}`],
+          runs: [newRun(`r${number}`, { open: number % 10 === 0 })],
+          said: ["x".repeat(500)],
+        }),
+      ),
+    ),
+  );
+  await store.keepNote("kept", "text");
+  await store.close();
+  return { folder, path: join(folder, "threads.db") };
+}
+
+/** Overwrites the pages that have the documents of these threads. */
+async function damagePagesOf(path: string, numbers: readonly number[]): Promise<void> {
+  const bytes = await readFile(path);
+  for (const number of numbers) {
+    const at = bytes.indexOf(`"id":"${idAt(number)}"`);
+    if (at < 0) continue;
+    const page = Math.floor(at / pageBytes) * pageBytes;
+    bytes.fill(0xa5, page, page + pageBytes);
+  }
+  await writeFile(path, bytes);
+}
+
+/** How each thread is found: `found`, or the name of the error; null if nothing is known of it. */
+async function knownOf(store: LocalStore): Promise<(string | null)[]> {
+  return Promise.all(
+    Array.from({ length: many }, (_, number) =>
+      store.find(`p${number}`).then(
+        (thread) => (thread === null ? null : thread.id === idAt(number) ? "found" : "another"),
+        (error: unknown) => (error instanceof Error ? error.name : "unknown"),
+      ),
+    ),
+  );
+}
+
+/** The same after a start that is followed by an orderly end. */
+async function knownOnce(folder: string): Promise<(string | null)[]> {
+  const store = await open(folder);
+  const known = await knownOf(store);
+  await store.close();
+  return known;
+}
+
+test("damage that is met at work is told in a sentence and acknowledges nothing, and the next start keeps the rest", async () => {
+  const { folder, path } = await fullFolder();
+  await damagePagesOf(path, [100, 150, 200]);
+  const { log, lines } = memoryLog();
+  const store = await open(folder, { log });
+  await expect(store.find("p100")).rejects.toBeInstanceOf(StoreDamaged);
+  await expect(see(store, "p150", "e")).rejects.toMatchObject({
+    name: "StoreDamaged",
+    message: expect.stringMatching(
+      /^The store could not .+ the database \S+threads\.db is damaged\. Restart the bot: .+\.$/,
+    ),
+  });
+  expect(lines.filter(({ message }) => message.includes("is damaged"))).toHaveLength(1);
+  await expect(store.writable()).rejects.toBeInstanceOf(StoreDamaged);
+  const before = await knownOf(store);
+  expect(before.filter((each) => each === "found").length).toBeGreaterThan(250);
+  expect(await see(store, "p1", "after the damage")).toBe(1);
+  await store.close();
+
+  const next = memoryLog();
+  const saved = await open(folder, { log: next.log });
+  const [report, ...others] = next.lines;
+  expect(others).toEqual([]);
+  expect(report?.message).toMatch(/was damaged; it was set aside, and what could be read was kept/);
+  const after = await knownOf(saved);
+  expect(after).toEqual(before.map((each) => (each === "StoreDamaged" ? "ThreadUnreadable" : each)));
+  const lost = after.filter((each) => each !== "found").length;
+  expect(report?.fields).toEqual({ threads: many - lost, lost, aside: join(folder, "damaged-threads") });
+  expect((await saved.find("p1"))?.seen).toEqual(["after the damage"]);
+  expect(await saved.note("kept")).toBe("text");
+  const unsettled = Array.from({ length: many / 10 }, (_, step) => 10 * step).filter(
+    (at) => after[at] === "found",
+  );
+  expect(await ids(saved.unsettled())).toEqual(unsettled.map(idAt).sort());
+  expect((await readdir(join(folder, "damaged-threads"))).sort()).toContain("threads.db");
+  await expect(see(saved, "p100", "e")).rejects.toBeInstanceOf(ThreadUnreadable);
+  await put(saved, newThread("new", { places: ["new-place"] }));
+  expect(await knownOf(saved)).toEqual(after);
+  await saved.writable();
+  await saved.close();
+
+  const quiet = memoryLog();
+  expect(await knownOf(await open(folder, { log: quiet.log }))).toEqual(after);
+  expect(quiet.lines).toEqual([]);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test("an unsettled thread on a damaged page keeps none of the others back", async () => {
+  const { folder, path } = await fullFolder();
+  await damagePagesOf(path, [100]);
+  const store = await open(folder);
+  const found = await ids(store.unsettled());
+  expect(found).not.toContain("t100");
+  expect(found.length).toBeGreaterThan(25);
+});
+
+test("of a database that was cut off, the rest is kept", async () => {
+  const { folder, path } = await fullFolder();
+  await truncate(path, Math.floor((await stat(path)).size / pageBytes / 2) * pageBytes);
+  const { log, lines } = memoryLog();
+  const store = await open(folder, { log });
+  expect(lines.map(({ level }) => level)).toEqual(["error"]);
+  const known = await knownOf(store);
+  expect(known.filter((each) => each === "found").length).toBeGreaterThan(50);
+  expect(known).not.toContain("another");
+  await put(store, newThread("new"));
+  expect((await store.find("new"))?.id).toBe("new");
+});
+
+test("a file that is no database is set aside, and the bot begins without threads", async () => {
+  const { folder, path } = await fullFolder();
+  const text = "no database at all, but long enough to be read as one".repeat(100);
+  await writeFile(path, text);
+  const { log, lines } = memoryLog();
+  const store = await open(folder, { log });
+  expect(lines.map(({ level, fields }) => [level, fields])).toEqual([
+    ["error", { threads: 0, lost: 0, aside: join(folder, "damaged-threads") }],
+  ]);
+  expect(await readFile(join(folder, "damaged-threads", "threads.db"), "utf8")).toBe(text);
+  expect(await see(store, "p1", "e")).toBe(1);
+});
+
+test("saving what can be read survives being killed at each of its steps", async () => {
+  const { folder, path } = await fullFolder();
+  await damagePagesOf(path, [100, 150, 200]);
+  const damaged = join(folder, "copy");
+  await copyFile(path, damaged);
+  await writeFile(`${path}.damaged`, "");
+  const expected = await knownOnce(folder);
+
+  // While the new database is written.
+  await copyFile(damaged, path);
+  await writeFile(`${path}.damaged`, "");
+  await writeFile(`${path}.saved`, "half");
+  await writeFile(`${path}.saved-wal`, "half");
+  expect(await knownOnce(folder)).toEqual(expected);
+
+  // When the damaged one has been moved, and its log has not.
+  await rename(path, `${path}.saved`);
+  await writeFile(`${path}-wal`, "the damaged database's");
+  await writeFile(`${path}.damaged`, "");
+  expect(await knownOnce(folder)).toEqual(expected);
+  expect((await readdir(folder)).filter((name) => name.startsWith("threads.db"))).toEqual(["threads.db"]);
+});
+
+test("a database that can't be opened for another reason stops the start with a sentence", async () => {
+  const folder = await newFolder();
+  await mkdir(join(folder, "threads.db"));
+  const refusal = await open(folder).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(StoreError);
+  expect(String(refusal)).toMatch(
+    /The store could not open the data folder \S+: a folder is where a file should be\./,
+  );
+});

@@ -1,0 +1,8 @@
+/** Opens the store in the folder it is given, and prints a line then. */
+import { openStore } from "#store/open-store.ts";
+import { memoryLog } from "./threads.ts";
+
+process.stdout.write("opening\n");
+const store = await openStore({ dataDir: process.argv[2] ?? "", log: memoryLog().log, now: Date.now });
+process.stdout.write("open\n");
+await store.close();
