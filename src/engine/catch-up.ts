@@ -1,4 +1,4 @@
-/** What the platforms told us while nobody listened: asked for at the start, and every few minutes. */
+/** Looks for events that the platforms sent while the bot was down: at the start, and every few minutes. */
 
 import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
@@ -10,24 +10,24 @@ import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock, Notes, Platform } from "#ports.ts";
 
-/** So far one look goes back behind the last one: deliveries under way then, and clocks that differ. */
+/** Each look overlaps the last one: deliveries may have been under way, and clocks differ. */
 const overlapMs = 5 * 60_000;
-/** Platforms forget deliveries, and people have moved on, after so long. */
+/** Older events are not looked for: platforms forget deliveries, and people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
 
 export interface CatchUp {
-  /** Takes note of a thread as it was saved: where events come from, and where a run is unfinished. */
-  know(thread: Thread): void;
+  /** Takes over the scope and the places of a thread that was saved or loaded. */
+  onSaved(thread: Thread): void;
   open(): void;
-  /** Begins no further look; resolves when those under way have ended. */
+  /** Starts no further look; resolves when those under way have ended. */
   close(): Promise<void>;
 }
 
 export function createCatchUp(options: {
   readonly platforms: readonly Platform[];
   readonly notes: Notes;
-  /** Takes an event in, as when it was delivered. Rejects if it could not be saved. */
+  /** Takes an event in as if it had been delivered. Rejects if it could not be saved. */
   readonly take: (event: PersonEvent) => Promise<unknown>;
   readonly timers: Timers;
   readonly clock: Clock;
@@ -38,16 +38,16 @@ export function createCatchUp(options: {
   const looks = createInFlight();
   const followed = new Set(platforms.filter(({ missed }) => missed).map(({ name }) => name));
   const scopes = new Map<string, Set<Scope>>();
-  /** Platforms with scopes that are not noted yet, and those whose scopes are being noted. */
-  const unkept = new Set<string>();
-  const keeping = new Set<string>();
-  /** Events that could not be taken in, as was said. */
+  /** Platforms with new scopes to save, and those whose scopes are being saved. */
+  const unsavedScopes = new Set<string>();
+  const saving = new Set<string>();
+  /** Events that could not be taken in, which has been logged. */
   const refused = new Set<string>();
-  /** Of threads with an unfinished run. */
+  /** The places of threads with an unfinished run. */
   const unfinished = new Map<Ref, readonly Place[]>();
   let open = false;
 
-  /** The scopes as they were noted, and those heard of since. */
+  /** The saved scopes of the platform and those seen since. */
   async function scopesOf(name: string): Promise<Set<Scope>> {
     const heard = scopes.get(name) ?? new Set<Scope>();
     scopes.set(name, heard);
@@ -55,24 +55,24 @@ export function createCatchUp(options: {
     return heard;
   }
 
-  /** One write at a time, so that none overwrites a newer one; what is heard of meanwhile is written after it. */
-  async function keepScopes(name: string): Promise<void> {
-    if (keeping.has(name)) return;
-    keeping.add(name);
+  /** Saves one note at a time, so that none overwrites a newer one. Scopes seen meanwhile are saved after it. */
+  async function saveScopes(name: string): Promise<void> {
+    if (saving.has(name)) return;
+    saving.add(name);
     try {
-      while (unkept.delete(name)) {
+      while (unsavedScopes.delete(name)) {
         const known = await scopesOf(name);
         await notes.keepNote(`scopes-${name}`, [...known].join("\n"));
       }
     } catch (error) {
-      unkept.add(name);
+      unsavedScopes.add(name);
       throw error;
     } finally {
-      keeping.delete(name);
+      saving.delete(name);
     }
   }
 
-  /** Each by itself: one that can't be taken in keeps no other from it. Rejects if looking again may help. */
+  /** An event that can't be taken in does not hold up the others. Rejects if another look may help. */
   async function takeAll(events: readonly PersonEvent[]): Promise<void> {
     let failed: unknown = null;
     for (const event of events) {
@@ -84,7 +84,7 @@ export function createCatchUp(options: {
           log.error("A missed event could not be taken in", { event: event.id, reason: reasonOf(error) });
         }
         refused.add(event.id);
-        // What can't be read now can't be read later.
+        // An unreadable thread stays unreadable.
         if (!(error instanceof Error && error.name === "ThreadUnreadable")) failed = error;
       }
     }
@@ -94,17 +94,19 @@ export function createCatchUp(options: {
   async function look(platform: Platform, missed: NonNullable<Platform["missed"]>): Promise<void> {
     const { name } = platform;
     const began = clock.now();
-    const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
+    const lookedAt = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
-    if (unkept.has(name)) await keepScopes(name);
-    // Before the very first start there is nothing that was missed.
-    if (!Number.isNaN(kept)) {
-      const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
+    if (unsavedScopes.has(name)) await saveScopes(name);
+    // Nothing was missed before the very first start.
+    if (!Number.isNaN(lookedAt)) {
+      const since = new Date(
+        Math.max(Math.min(lookedAt, began) - overlapMs, began - longestMs),
+      ).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
       const events = await missed.call(platform, { since, places, scopes: [...known] });
       await takeAll(events);
     }
-    // Kept last: a look that was cut short is done again.
+    // Saved last, so that a look that was cut short is repeated.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
   }
 
@@ -130,7 +132,7 @@ export function createCatchUp(options: {
   }
 
   return {
-    know({ id, scope, runs, places }) {
+    onSaved({ id, scope, runs, places }) {
       if (runs.some((run) => run.open)) unfinished.set(id, places);
       else unfinished.delete(id);
       const name = platformOf(scope);
@@ -138,8 +140,8 @@ export function createCatchUp(options: {
       if (known.has(scope)) return;
       scopes.set(name, known.add(scope));
       if (!followed.has(name)) return;
-      unkept.add(name);
-      looks.track(keepScopes(name)).catch((error: unknown) => {
+      unsavedScopes.add(name);
+      looks.track(saveScopes(name)).catch((error: unknown) => {
         log.warn("A scope could not be noted", { scope, reason: reasonOf(error) });
       });
     },
