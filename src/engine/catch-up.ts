@@ -1,4 +1,4 @@
-/** Looks for events that the platforms sent while the bot was down: at the start, and every few minutes. */
+/** What the platforms told us while nobody listened: asked for at the start, and every few minutes. */
 
 import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
@@ -10,24 +10,24 @@ import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock, Notes, Platform } from "#ports.ts";
 
-/** Each look overlaps the last one: deliveries may have been under way, and clocks differ. */
+/** So far one look goes back behind the last one: deliveries under way then, and clocks that differ. */
 const overlapMs = 5 * 60_000;
-/** Older events are not looked for: platforms forget deliveries, and people have moved on. */
+/** Platforms forget deliveries, and people have moved on, after so long. */
 const longestMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
 
 export interface CatchUp {
-  /** Takes over the scope and the places of a thread that was saved or loaded. */
-  onSaved(thread: Thread): void;
+  /** Takes note of a thread as it was saved: where events come from, and where a run is unfinished. */
+  know(thread: Thread): void;
   open(): void;
-  /** Starts no further look; resolves when those under way have ended. */
+  /** Begins no further look; resolves when those under way have ended. */
   close(): Promise<void>;
 }
 
 export function createCatchUp(options: {
   readonly platforms: readonly Platform[];
   readonly notes: Notes;
-  /** Takes an event in as if it had been delivered. Rejects if it could not be saved. */
+  /** Takes an event in, as when it was delivered. Rejects if it could not be saved. */
   readonly take: (event: PersonEvent) => Promise<unknown>;
   readonly timers: Timers;
   readonly clock: Clock;
@@ -38,16 +38,16 @@ export function createCatchUp(options: {
   const looks = createInFlight();
   const followed = new Set(platforms.filter(({ missed }) => missed).map(({ name }) => name));
   const scopes = new Map<string, Set<Scope>>();
-  /** Platforms with new scopes to save, and those whose scopes are being saved. */
-  const unsavedScopes = new Set<string>();
-  const saving = new Set<string>();
-  /** Events that could not be taken in, which has been logged. */
+  /** Platforms with scopes that are not noted yet, and those whose scopes are being noted. */
+  const unkept = new Set<string>();
+  const keeping = new Set<string>();
+  /** Events that could not be taken in, as was said. */
   const refused = new Set<string>();
-  /** The places of threads with an unfinished run. */
+  /** Of threads with an unfinished run. */
   const unfinished = new Map<Ref, readonly Place[]>();
   let open = false;
 
-  /** The saved scopes of the platform and those seen since. */
+  /** The scopes as they were noted, and those heard of since. */
   async function scopesOf(name: string): Promise<Set<Scope>> {
     const heard = scopes.get(name) ?? new Set<Scope>();
     scopes.set(name, heard);
@@ -55,24 +55,24 @@ export function createCatchUp(options: {
     return heard;
   }
 
-  /** Saves one note at a time, so that none overwrites a newer one. Scopes seen meanwhile are saved after it. */
-  async function saveScopes(name: string): Promise<void> {
-    if (saving.has(name)) return;
-    saving.add(name);
+  /** One write at a time, so that none overwrites a newer one; what is heard of meanwhile is written after it. */
+  async function keepScopes(name: string): Promise<void> {
+    if (keeping.has(name)) return;
+    keeping.add(name);
     try {
-      while (unsavedScopes.delete(name)) {
+      while (unkept.delete(name)) {
         const known = await scopesOf(name);
         await notes.keepNote(`scopes-${name}`, [...known].join("\n"));
       }
     } catch (error) {
-      unsavedScopes.add(name);
+      unkept.add(name);
       throw error;
     } finally {
-      saving.delete(name);
+      keeping.delete(name);
     }
   }
 
-  /** An event that can't be taken in does not hold up the others. Rejects if another look may help. */
+  /** Each by itself: one that can't be taken in keeps no other from it. Rejects if looking again may help. */
   async function takeAll(events: readonly PersonEvent[]): Promise<void> {
     let failed: unknown = null;
     for (const event of events) {
@@ -84,7 +84,7 @@ export function createCatchUp(options: {
           log.error("A missed event could not be taken in", { event: event.id, reason: reasonOf(error) });
         }
         refused.add(event.id);
-        // An unreadable thread stays unreadable.
+        // What can't be read now can't be read later.
         if (!(error instanceof Error && error.name === "ThreadUnreadable")) failed = error;
       }
     }
@@ -94,19 +94,17 @@ export function createCatchUp(options: {
   async function look(platform: Platform, missed: NonNullable<Platform["missed"]>): Promise<void> {
     const { name } = platform;
     const began = clock.now();
-    const lookedAt = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
+    const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
-    if (unsavedScopes.has(name)) await saveScopes(name);
-    // Nothing was missed before the very first start.
-    if (!Number.isNaN(lookedAt)) {
-      const since = new Date(
-        Math.max(Math.min(lookedAt, began) - overlapMs, began - longestMs),
-      ).toISOString();
+    if (unkept.has(name)) await keepScopes(name);
+    // Before the very first start there is nothing that was missed.
+    if (!Number.isNaN(kept)) {
+      const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
       const events = await missed.call(platform, { since, places, scopes: [...known] });
       await takeAll(events);
     }
-    // Saved last, so that a look that was cut short is repeated.
+    // Kept last: a look that was cut short is done again.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
   }
 
@@ -132,7 +130,7 @@ export function createCatchUp(options: {
   }
 
   return {
-    onSaved({ id, scope, runs, places }) {
+    know({ id, scope, runs, places }) {
       if (runs.some((run) => run.open)) unfinished.set(id, places);
       else unfinished.delete(id);
       const name = platformOf(scope);
@@ -140,8 +138,8 @@ export function createCatchUp(options: {
       if (known.has(scope)) return;
       scopes.set(name, known.add(scope));
       if (!followed.has(name)) return;
-      unsavedScopes.add(name);
-      looks.track(saveScopes(name)).catch((error: unknown) => {
+      unkept.add(name);
+      looks.track(keepScopes(name)).catch((error: unknown) => {
         log.warn("A scope could not be noted", { scope, reason: reasonOf(error) });
       });
     },

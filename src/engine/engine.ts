@@ -32,9 +32,9 @@ export interface EngineOptions {
   /** The shortest tick of the poller. */
   readonly pollIntervalMs: number;
   readonly limits?: Partial<Limits>;
-  /** Looks for missed events at the start and every `intervalMs`; absent: never. */
+  /** Looks for what platforms told in vain, at the start and every `intervalMs`; absent: never. */
   readonly catchUp?: { readonly notes: Notes; readonly intervalMs: number };
-  /** Called for each thing that is counted or measured. */
+  /** Hears of what happens, to count and measure it. */
   readonly observe?: Observe;
 }
 
@@ -43,7 +43,7 @@ export interface EngineStatus {
   readonly unsettled: number;
   readonly pendingEffects: number;
   readonly unfinishedRuns: number;
-  /** Effects being performed. */
+  /** Effects being performed just now. */
   readonly inFlight: number;
   /** null before the first sweep; `at` in milliseconds since the epoch. */
   readonly lastSweep: SweepHealth | null;
@@ -52,16 +52,16 @@ export interface EngineStatus {
 export interface Engine {
   /** Takes an event in; see `Accept`. Rejects with `EngineStopped` from `stop` on. */
   readonly accept: Accept;
-  /** Loads the unsettled threads, then starts performing and polling. Rejects as the store does. */
+  /** Loads the unsettled threads, then begins to perform and to poll. Rejects as the store does. */
   start(): Promise<void>;
-  /** Finishes the work in flight, within `limits.stopMs`, and starts nothing more. Never rejects. */
+  /** Finishes what is in flight, within `limits.stopMs`, and begins nothing more. Never rejects. */
   stop(): Promise<void>;
   status(): EngineStatus;
 }
 
 /**
  * Orders, saves and performs: events are decided and saved before they are acknowledged, effects are
- * performed after they are saved, and unfinished runs are followed. The core decides.
+ * performed after they are saved, and unfinished runs are followed. It decides nothing itself.
  */
 export function createEngine(options: EngineOptions): Engine {
   const { store, agentRuns, clock, log, runName, pollIntervalMs } = options;
@@ -69,7 +69,7 @@ export function createEngine(options: EngineOptions): Engine {
   const timers = createTimers(clock);
   const accepting = createInFlight();
   const unsettled = new Set<Ref>();
-  /** While threads are being loaded: those that an event has changed, so that the loaded copy is outdated. */
+  /** While threads are loaded: those that an event has changed meanwhile, so that the loaded copy is older. */
   let changedMeanwhile: Set<Ref> | null = null;
   let stopping: Promise<void> | null = null;
 
@@ -77,23 +77,23 @@ export function createEngine(options: EngineOptions): Engine {
     try {
       options.observe?.(happening);
     } catch {
-      // A failing counter must not disturb the engine.
+      // Whoever counts must not disturb what is counted.
     }
   }
 
-  function onSaved(thread: Thread, before: Thread | null): void {
+  function know(thread: Thread, before: Thread | null): void {
     if (isSettled(thread)) unsettled.delete(thread.id);
     else unsettled.add(thread.id);
     if (openRuns.onSaved(thread)) poller.wake();
     lanes.know(thread, before);
-    catchUp?.onSaved(thread);
+    catchUp?.know(thread);
   }
 
   const save = createSave({
     ...options,
     onKnown(thread, before) {
       changedMeanwhile?.add(thread.id);
-      onSaved(thread, before);
+      know(thread, before);
     },
   });
   const openRuns = createOpenRuns(clock, timers);
@@ -154,10 +154,10 @@ export function createEngine(options: EngineOptions): Engine {
       observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
     try {
       const { answer } = await accepting.track(save(event));
-      // `unknown` can't occur: only a hand-over asks for known threads alone, and that is no person's event.
-      const taken = answer === "unknown" ? "ignored" : answer;
-      measure(taken);
-      return taken;
+      // Only a hand-over asks for known threads alone; a person's event may always begin one.
+      const told = answer === "unknown" ? "ignored" : answer;
+      measure(told);
+      return told;
     } catch (error) {
       measure("failed");
       throw error;
@@ -168,7 +168,7 @@ export function createEngine(options: EngineOptions): Engine {
     const meanwhile = new Set<Ref>();
     changedMeanwhile = meanwhile;
     try {
-      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) onSaved(thread, thread);
+      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) know(thread, thread);
     } finally {
       changedMeanwhile = null;
     }

@@ -157,7 +157,7 @@ test("scopes that are heard of while others are being noted are noted after them
     intervalMs: minute,
   });
   for (const n of [1, 2, 3]) {
-    catchUp.onSaved(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
+    catchUp.know(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
     await clock.advance(100);
   }
   await clock.advance(minute);

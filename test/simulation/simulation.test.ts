@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hunt, mostSeeds, planted } from "#test/simulation/planted/hunt.ts";
+import { hunt, planted } from "#test/simulation/planted/hunt.ts";
 import { fingerprint, type History, tell } from "#test/simulation/story/history.ts";
 import { found } from "./found.ts";
 
@@ -50,6 +50,5 @@ test("a seed tells the same history each time, in whatever company", async () =>
 });
 
 test.each(planted)("a defect planted against promise $promise is caught: $name", async (each) => {
-  const caught = await hunt(each);
-  expect(caught?.seed).toBeLessThanOrEqual(mostSeeds);
+  expect(await hunt(each)).not.toBeNull();
 });

@@ -111,7 +111,7 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
         const known = runs.get(runId);
         const run = known?.thread === thread.id ? known : begin(runId, record, thread.id);
         isNew ||= run !== known;
-        run.record = { ...record, request: null, words: "", subject: null };
+        run.record = { ...record, request: null };
         settle(run);
       }
       for (const runId of byThread.get(thread.id) ?? []) {

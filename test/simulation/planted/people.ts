@@ -71,6 +71,32 @@ export const people: readonly Planted[] = [
     },
   },
   {
+    name: "an end after a follow-up is final at once",
+    promise: 5,
+    plant: {
+      decide: (decide) => (thread, event, now) => {
+        const decision = decide(thread, event, now);
+        if (decision.kind !== "keep" || decision.thread === thread) return decision;
+        const settlesAt = new Date(now).toISOString();
+        const runs = decision.thread.runs.map((run) => (run.settlesAt ? { ...run, settlesAt } : run));
+        return { kind: "keep", thread: { ...decision.thread, runs } };
+      },
+    },
+  },
+  {
+    name: "a snapshot from before a follow-up settles the run",
+    promise: 5,
+    // None of the first thousand seeds has a follow-up taken in that instant.
+    from: 1_303_391,
+    plant: {
+      decide: (decide) => (thread, event, now) => {
+        if (event.kind !== "run" || event.followUps === undefined) return decide(thread, event, now);
+        const record = thread?.runs.find(({ runId }) => runId === event.run.run_id);
+        return decide(thread, { ...event, followUps: record?.followUps ?? 0 }, now);
+      },
+    },
+  },
+  {
     name: "an unknown permission counts as one",
     promise: 8,
     plant: believing((event) =>

@@ -6,4 +6,6 @@ export interface Planted {
   /** The number of the promise that it breaks. */
   readonly promise: number;
   readonly plant: Plant;
+  /** The first seed to try, if hardly any history shows the defect; 1 if absent. */
+  readonly from?: number;
 }
