@@ -1,19 +1,19 @@
-/** Which snapshots of a run are news to its thread, and how long an end waits until it is final. */
+/** Which snapshots of a run are news to its thread, and when an end is final. */
 import { isEnded, type Run } from "./run.ts";
 import type { RunRecord } from "./thread.ts";
 
 type Snapshot = Pick<Run, "state" | "updated_at">;
 
-/** What a follow-up causes shows within this time, in lists that lag as well. */
+/** The effect of a follow-up appears within this time, even in lists that lag. */
 const settleForMs = 90_000;
 
-/** `RunRecord.settlesAt` of a run that took a follow-up, or was seen to end after one, at `nowMs`. */
+/** The `RunRecord.settlesAt` of a run that, at `nowMs`, took a follow-up or was seen to end after one; RFC 3339. */
 export const settlesAfter = (nowMs: number): string => new Date(nowMs + settleForMs).toISOString();
 
 /**
- * Milliseconds until the last end or BLOCKED of an unfinished run is final, unless a newer snapshot comes first;
- * null: the run has no such state, or nothing can follow it. Never longer than the settling time, since the
- * clock may have been set back.
+ * Milliseconds until the end or BLOCKED of an open record is final, unless a newer snapshot comes first. null: the run
+ * is in another state, or its BLOCKED is known to be newer than each follow-up. Never more than the settling time,
+ * since the clock may have been set back.
  */
 export function settlesInMs({ open, run, reopened, settlesAt }: RunRecord, nowMs: number): number | null {
   if (!open || run === null || !(isEnded(run.state) || (reopened && run.state === "BLOCKED"))) return null;
@@ -21,13 +21,13 @@ export function settlesInMs({ open, run, reopened, settlesAt }: RunRecord, nowMs
   return Math.min(Math.max(leftMs, 0), settleForMs);
 }
 
-/** A replica of the API may be behind what another one has already shown. */
+/** True for a snapshot from a replica of the API that is behind another one. */
 export const isOlder = (run: Snapshot, than: Snapshot): boolean =>
   Date.parse(run.updated_at) < Date.parse(than.updated_at);
 
 /**
- * True if the thread should decide about this snapshot of its run: it differs from the last one and is not
- * older. `isSettled`: the record's settling deadline has passed; then an unchanged end is news too, being final.
+ * True if the thread must hear of this snapshot of its run: it differs from the last one and is not older.
+ * `isSettled`: the record's settling deadline has passed, so that an unchanged end is final, which is news too.
  */
 export function isNews({ run: last }: RunRecord, run: Run, isSettled: boolean): boolean {
   if (last === null) return true;
@@ -37,17 +37,16 @@ export function isNews({ run: last }: RunRecord, run: Run, isSettled: boolean): 
 
 /** The end of a run that the API no longer knows: the last snapshot of it as an ERROR. */
 export function lostRun({ run: last, asked, since }: RunRecord, runId: string, nowMs: number): Run {
-  const lastMs = last === null ? Number.NaN : Date.parse(last.updated_at);
-  const sinceMs = Date.parse(since);
+  const lastMs = Date.parse(last?.updated_at ?? "") || 0;
   return {
     ...last,
     run_id: runId,
     title: last?.title ?? asked,
     prompt: "",
     state: "ERROR",
-    created_at: last?.created_at ?? new Date(Number.isNaN(sinceMs) ? nowMs : sinceMs).toISOString(),
+    created_at: last?.created_at ?? since,
     // Newer than the last snapshot, however much the API's clock is ahead of ours.
-    updated_at: new Date(Number.isNaN(lastMs) ? nowMs : Math.max(lastMs + 1, nowMs)).toISOString(),
+    updated_at: new Date(Math.max(lastMs + 1, nowMs)).toISOString(),
     status_message: { message: "The API no longer knows this run." },
   };
 }

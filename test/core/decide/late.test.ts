@@ -14,7 +14,7 @@ import {
 
 const permit = (it: ReturnType<typeof story>) => it.done("permission", { permission: "write" });
 
-test("what was said before the run was asked for is no follow-up, however late it is delivered", () => {
+test("a message from before the request is no follow-up, however late it is delivered", () => {
   const it = story();
   it.give(mention("fix it", { at: at(100), first: false }));
   it.performAll();
@@ -23,7 +23,7 @@ test("what was said before the run was asked for is no follow-up, however late i
   expect(it.effects("follow-up")).toHaveLength(1);
 });
 
-test("an earlier request that comes after a later one makes what was said between them its follow-up", () => {
+test("a message from between two requests that arrive in reverse order is a follow-up", () => {
   const it = story();
   it.give(mention("fix it", { at: at(100), first: false }));
   it.performAll();
@@ -34,14 +34,14 @@ test("an earlier request that comes after a later one makes what was said betwee
   expect(it.give(reply("use the new parser", { at: at(70) }))).toBe("keep");
 });
 
-test("the same holds while the request still waits for a permission", () => {
+test("the same holds while the request waits for a permission", () => {
   const it = story();
   it.give(labelled("agent", { at: at(100) }));
   expect(it.give(comment("older", { at: at(99) }))).toBe("ignore");
   expect(it.give(comment("newer", { at: at(101) }))).toBe("keep");
 });
 
-test("what was said while the thread was muted stays among people after it is unmuted", () => {
+test("a message from while the thread was muted is not passed on after it is unmuted", () => {
   const it = story();
   it.give(mention("fix it", { at: at(0) }));
   it.performAll();
@@ -66,7 +66,7 @@ test.each([
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("a label that is put on again, within the minute or much later, starts another run", () => {
+test("a label that is added again, within the minute or much later, starts another run", () => {
   const it = story();
   for (const seconds of [100, 110, 9_000]) {
     it.give(labelled("agent", { at: at(seconds) }));
