@@ -8,8 +8,8 @@ export interface TranscriptMessage {
 }
 
 /**
- * The agent's answer in the turn that ended at `endedAt` (RFC 3339, by the API's clock): its last text that is
- * not blank. null: it gave none. `messages` are the whole conversation, oldest first, later turns included.
+ * The agent's last text that is not blank, in the turn that ended at `endedAt` (RFC 3339, by the API's clock);
+ * null: there is none. `messages`: the whole conversation, oldest first.
  */
 export function answerOf(messages: readonly TranscriptMessage[], endedAt: string): string | null {
   const said = untilEnd(messages, endedAt);
@@ -25,8 +25,8 @@ export function answerOf(messages: readonly TranscriptMessage[], endedAt: string
 }
 
 /**
- * Without the turns that follow-ups began after the end: an end may be read late, as after a restart, when the
- * run has already gone on.
+ * Without the turns that follow-ups began after the end: an end may be read late, as after a restart, when
+ * the run has already gone on.
  */
 function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): readonly TranscriptMessage[] {
   const endMs = Date.parse(endedAt);

@@ -67,8 +67,8 @@ export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;
   /**
-   * Set once the record's settling deadline has passed: the record's `followUps` when the snapshot was taken. An
-   * unchanged end is final then, unless another follow-up was taken in the meantime.
+   * Set once the record's settling deadline has passed: the record's `followUps` when the snapshot was taken.
+   * An unchanged end is final then, unless another follow-up was taken in the meantime.
    */
   readonly followUps?: number;
 }

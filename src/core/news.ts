@@ -7,13 +7,13 @@ type Snapshot = Pick<Run, "state" | "updated_at">;
 /** The effect of a follow-up appears within this time, even in lists that lag. */
 const settleForMs = 90_000;
 
-/** The `RunRecord.settlesAt` of a run that, at `nowMs`, took a follow-up or was seen to end after one; RFC 3339. */
+/** The `RunRecord.settlesAt` of a run that took a follow-up, or was seen to end after one, at `nowMs`. */
 export const settlesAfter = (nowMs: number): string => new Date(nowMs + settleForMs).toISOString();
 
 /**
- * Milliseconds until the end or BLOCKED of an open record is final, unless a newer snapshot comes first. null: the run
- * is in another state, or its BLOCKED is known to be newer than each follow-up. Never more than the settling time,
- * since the clock may have been set back.
+ * Milliseconds until the end or BLOCKED of an open record is final, unless a newer snapshot comes first.
+ * null: the run is in another state, or its BLOCKED is known to be newer than each follow-up. Never more than
+ * the settling time, since the clock may have been set back.
  */
 export function settlesInMs({ open, run, reopened, settlesAt }: RunRecord, nowMs: number): number | null {
   if (!open || run === null || !(isEnded(run.state) || (reopened && run.state === "BLOCKED"))) return null;
@@ -27,7 +27,7 @@ export const isOlder = (run: Snapshot, than: Snapshot): boolean =>
 
 /**
  * True if the thread must hear of this snapshot of its run: it differs from the last one and is not older.
- * `isSettled`: the record's settling deadline has passed, so that an unchanged end is final, which is news too.
+ * `isSettled`: the record's settling deadline has passed. An unchanged end is final then, and that is news.
  */
 export function isNews({ run: last }: RunRecord, run: Run, isSettled: boolean): boolean {
   if (last === null) return true;

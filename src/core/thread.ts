@@ -44,7 +44,7 @@ export interface RunRecord {
   readonly reopened: boolean;
   /** How many follow-ups the API has taken; absent in documents from before they were counted. */
   readonly followUps?: number;
-  /** When an end or BLOCKED that may be older than the last follow-up is final, RFC 3339; see `settlesInMs`. */
+  /** When an end or BLOCKED that may predate the last follow-up is final, RFC 3339; see `settlesInMs`. */
   readonly settlesAt?: string | null;
   /** Why it has to wait, as people are shown it. */
   readonly delay: string | null;

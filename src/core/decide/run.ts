@@ -1,4 +1,4 @@
-/** Decides what a change of a run means for its thread: the record, the cards, and telling people of its end. */
+/** Decides what a change of a run means for its thread: its record, its cards, and the report of its end. */
 
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
 import { isOlder, settlesAfter } from "#core/news.ts";
@@ -113,11 +113,11 @@ const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
 };
 
 /**
- * Takes in a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is told if it wasn't
- * yet, or if the run has changed since a follow-up was taken.
+ * Takes in a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is told if it
+ * wasn't yet, or if the run has changed since a follow-up was taken.
  *
- * A snapshot that arrives after a follow-up was taken may still be from before it, since lists lag. So such an end
- * is told, and the run stays open until its settling deadline: `isSettled` says that it has passed.
+ * A snapshot that arrives after a follow-up was taken may still be from before it, since lists lag. So such
+ * an end is told, and the run stays open until its settling deadline: `isSettled` says that it has passed.
  */
 export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled = false): void {
   if (record.run !== null && isOlder(run, record.run)) return;

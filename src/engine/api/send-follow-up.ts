@@ -43,8 +43,8 @@ export async function sendFollowUp(
 }
 
 /**
- * Delivers the run's latest state to its thread before a follow-up changes it: an end that no sweep has seen would
- * never be told. Returns why the run can't be read, if another try may help.
+ * Delivers the run's latest state to its thread before a follow-up changes it: an end that no sweep has seen
+ * would never be told. Returns why the run can't be read, if another try may help.
  */
 async function deliverLatest(api: Api, runId: string, thread: Thread): Promise<Fault | null> {
   const record = thread.runs.find((known) => known.runId === runId);

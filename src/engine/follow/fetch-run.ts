@@ -19,8 +19,8 @@ const unauthorized = 401;
 const notFound = 404;
 
 /**
- * Fetches one run and passes it on. Rejects like `AgentRuns.fetch` if the failure is not about this run. A run that
- * the API has long not known is passed on as lost.
+ * Fetches one run and passes it on. Rejects like `AgentRuns.fetch` if the failure is not about this run. A
+ * run that the API has long not known is passed on as lost.
  */
 export function createFetchRun(options: {
   readonly fetch: AgentRuns["fetch"];

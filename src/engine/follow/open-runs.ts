@@ -4,7 +4,7 @@ import type { RunRecord, Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
 
-/** How long a run may stay unshown before it is looked for: at first, once lists have shown it, and at most. */
+/** How long a run may stay unshown until it is looked for: at first, once lists have shown it, and at most. */
 export const quiet = { firstMs: 30_000, listedMs: 5 * 60_000, mostMs: 60 * 60_000 };
 
 /** An unfinished run, and when to look at it next. Times are milliseconds by our clock. */
@@ -38,7 +38,7 @@ interface Settling {
 }
 
 export interface OpenRuns {
-  /** Takes over the runs of a thread that was saved or loaded. Returns whether one of its unfinished runs is new. */
+  /** Takes over the runs of a saved or loaded thread. Returns whether one of its unfinished runs is new. */
   onSaved(thread: Thread): boolean;
   get(runId: string): OpenRun | undefined;
   /** Forgets a run that no thread holds any more. */
@@ -77,8 +77,8 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
   }
 
   /**
-   * Waits for the record's settling deadline, then has the next sweep look at the run. A timer, since a clock that is
-   * put forward must not end the wait.
+   * Has the next sweep after the record's settling deadline look at the run. The wait is a timer's, since a clock
+   * that is put forward must not end it.
    */
   function settle(run: OpenRun): void {
     const waitMs = settlesInMs(run.record, clock.now());

@@ -12,14 +12,14 @@ export type Deliver = (event: RunEvent) => Promise<boolean>;
 
 /** What showed the run: a list of the latest changes, a list of all runs of its name, or a single fetch. */
 export type Source = "changes" | "all" | "fetch";
-/** `unknown`: not one of our unfinished runs. `undelivered`: it is news, and its thread could not be saved. */
+/** `unknown`: not one of our unfinished runs. `undelivered`: it is news, but its thread can't be saved. */
 export type Received = "unknown" | "unchanged" | "delivered" | "undelivered";
 export type ReceiveRun = (run: Run, source: Source) => Promise<Received>;
 
 const deliverAgainFirstMs = 1_000;
 const deliverAgainMostMs = 5 * 60_000;
 
-/** Takes a snapshot of a run from the API, and delivers it to its thread if it is news there. Never rejects. */
+/** Takes a snapshot of a run from the API and delivers it to its thread if it is news. Never rejects. */
 export function createReceiveRun(options: {
   readonly openRuns: OpenRuns;
   readonly deliver: Deliver;

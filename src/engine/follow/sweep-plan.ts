@@ -1,6 +1,6 @@
 import type { OpenRun } from "./open-runs.ts";
 
-/** Lists of other names, and fetches of unlisted runs, in one sweep; the others have their turn in the next ones. */
+/** Lists of other names, and fetches of single runs, in one sweep at most. */
 const mostOtherNames = 10;
 const mostFetches = 5;
 
@@ -11,8 +11,8 @@ export interface SweepPlan {
 }
 
 /**
- * Chooses whichever takes fewer requests: one list for all runs of a name, or one fetch a run. `runName`, our own, is
- * always listed. The only run of another name is fetched, since many runs of others may share that name.
+ * Chooses whichever takes fewer requests: one list for all runs of a name, or one fetch a run. Our own name,
+ * `runName`, is always listed. A single run of another name is fetched: other people's runs may share the name.
  */
 export function planSweep(runs: readonly OpenRun[], runName: string): SweepPlan {
   const byName = new Map<string, OpenRun[]>();

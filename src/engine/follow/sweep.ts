@@ -167,7 +167,7 @@ export function createSweeper(options: {
   };
 }
 
-/** A run whose thread can't be saved must not cause the changes of all others to be listed again until it can. */
+/** A run whose thread can't be saved must not cause the changes of all others to be listed again. */
 function fetchLater(run: OpenRun | undefined): void {
   if (run === undefined) return;
   run.unlisted = true;
@@ -180,15 +180,15 @@ const askedAt = ({ record }: OpenRun): number => Date.parse(record.since) || 0;
 const createdAt = (run: OpenRun): number => Date.parse(run.record.run?.created_at ?? "") || askedAt(run);
 
 /**
- * Changes as old as the newest one, or a little older, may appear late. Once the newest has been the newest for
- * long enough, none can, and the same changes are not read again and again.
+ * Changes as old as the newest one, or a little older, may appear late. Once the newest has been the newest
+ * for long enough, none can, and the same changes are not read again and again.
  */
 const startAfter = ({ seenAt, newest }: Watermark, now: number): number =>
   now - seenAt > overlapMs ? newest - 1 : newest - overlapMs;
 
 /**
- * True if the pages after one without news can wait: sweeps have seen them, but for changes that appear late. Those
- * are looked for once in a while, so that a burst of changes is not read again at every tick.
+ * True if the pages after one without news can wait: sweeps have seen them, but for changes that appear late.
+ * Those are looked for once in a while, so that a burst of changes is not read again at every tick.
  */
 function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number): boolean {
   const sinceMs = mark === undefined ? Number.NaN : now - mark.completeAt;
@@ -199,8 +199,8 @@ function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number
 }
 
 /**
- * Where the first sweep of a name starts, so that it shows each run that has changed: at the oldest last snapshot,
- * or when the run was asked for where there is none.
+ * Where the first sweep of a name starts, so that it shows each run that has changed: at the oldest last
+ * snapshot, or when the run was asked for where there is none.
  */
 function earliestChange(runs: readonly OpenRun[]): number {
   const times = runs.map((run) => {

@@ -84,7 +84,10 @@ const started = () => {
   return it;
 };
 
-/** The engine looks at the run after its settling deadline: an unchanged SUCCEEDED, `followUps` as in `RunEvent`. */
+/**
+ * The engine looks at the run after its settling deadline: an unchanged SUCCEEDED, `followUps` as in
+ * `RunEvent`.
+ */
 const settle = (it: ReturnType<typeof story>, followUps: number) =>
   it.give({ kind: "run", run: runAt("SUCCEEDED", 10), followUps });
 

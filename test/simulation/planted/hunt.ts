@@ -1,4 +1,4 @@
-/** Plants each defect and tells histories until one shows it: `node test/simulation/planted/hunt.ts`. */
+/** Plants each defect and simulates histories until one shows it: `node test/simulation/planted/hunt.ts`. */
 import { tell } from "#test/simulation/story/history.ts";
 import { people } from "./people.ts";
 import { performing } from "./performing.ts";

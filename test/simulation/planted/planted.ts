@@ -1,4 +1,4 @@
-/** Defects planted on purpose: what the simulation must be able to see, one promise after the other. */
+/** Defects planted on purpose, at least one for each promise: the simulation must find each of them. */
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 
 export interface Planted {
