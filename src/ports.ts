@@ -1,5 +1,6 @@
 /** What the engine needs of the outside, and what the outside may ask of the engine. */
 
+import type { TranscriptMessage } from "#core/answer.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
@@ -37,17 +38,10 @@ export interface RunPage {
   readonly page_info: { readonly has_next_page: boolean; readonly next_cursor?: string | null | undefined };
 }
 
-export interface Spoken {
-  readonly role: string;
-  readonly text: string;
-  /** RFC 3339, by the API's clock; absent where the API does not tell. */
-  readonly at?: string;
-}
-
 /** A run's conversation, as text. Rejects like `AgentRuns`. */
 export interface Transcripts {
   /** User and assistant texts, oldest first; null while the run has no conversation. */
-  messages(runId: string): Promise<readonly Spoken[] | null>;
+  messages(runId: string): Promise<readonly TranscriptMessage[] | null>;
 }
 
 /** The separate factory API. Rejects like `AgentRuns`. */

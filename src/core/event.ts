@@ -62,15 +62,15 @@ export interface LabelEvent extends FromPerson {
   readonly recovered?: true;
 }
 
-/** A run as a sweep found it. */
+/** A snapshot of a run, as the API showed it. */
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;
   /**
-   * Shown once more, as it was, after whatever a follow-up begins had the time to show: the thread's `decided`
-   * then, since what was decided meanwhile may have been another follow-up.
+   * Set once the record's settling deadline has passed: the record's `followUps` when the snapshot was taken.
+   * An unchanged end is final then, unless another follow-up was taken in the meantime.
    */
-  readonly waited?: number;
+  readonly followUps?: number;
 }
 
 /** What came of an effect. `random`, 0 to 1, spreads the next try. */

@@ -42,6 +42,10 @@ export interface RunRecord {
   } | null;
   /** A follow-up was taken since: the same state with a later `updated_at` is told again. */
   readonly reopened: boolean;
+  /** How many follow-ups the API has taken; absent in documents from before they were counted. */
+  readonly followUps?: number;
+  /** When an end or BLOCKED that may predate the last follow-up is final, RFC 3339; see `settlesInMs`. */
+  readonly settlesAt?: string | null;
   /** Why it has to wait, as people are shown it. */
   readonly delay: string | null;
   readonly cancelling: boolean;
@@ -86,6 +90,8 @@ export const newRun = {
   run: null,
   told: null,
   reopened: false,
+  followUps: 0,
+  settlesAt: null,
   cancelling: false,
   failed: null,
   delay: null,
@@ -94,6 +100,10 @@ export const newRun = {
 /** Nothing to perform, nobody waiting, no unfinished run. */
 export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
+
+/** A follow-up is on its way to the dispatch's run. */
+export const hasFollowUp = ({ effects }: Pick<Thread, "effects">, dispatch: string): boolean =>
+  effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
 
 /** The API makes it, works on it, or waits for an answer. */
 export const isAtWork = ({ failed, open, run, reopened }: RunRecord): boolean =>

@@ -8,7 +8,7 @@ import { defaultLimits, type Limits } from "#engine/base/limits.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import { createOpenRuns } from "#engine/follow/open-runs.ts";
 import { createPoller, type SweepHealth } from "#engine/follow/poll.ts";
-import { confirmMs, createShowRun, type Hand, quiet } from "#engine/follow/show-run.ts";
+import { createReceiveRun, type Deliver } from "#engine/follow/receive-run.ts";
 import { createSweeper } from "#engine/follow/sweep.ts";
 import { createLanes } from "#engine/perform/lanes.ts";
 import { createPerformEffect } from "#engine/perform/perform-effect.ts";
@@ -84,7 +84,7 @@ export function createEngine(options: EngineOptions): Engine {
   function know(thread: Thread, before: Thread | null): void {
     if (isSettled(thread)) unsettled.delete(thread.id);
     else unsettled.add(thread.id);
-    if (openRuns.know(thread)) poller.wake();
+    if (openRuns.onSaved(thread)) poller.wake();
     lanes.know(thread, before);
     catchUp?.know(thread);
   }
@@ -96,26 +96,13 @@ export function createEngine(options: EngineOptions): Engine {
       know(thread, before);
     },
   });
-  const openRuns = createOpenRuns(
-    () => clock.now(),
-    quiet.firstMs,
-    (then) => timers.after(confirmMs, then),
-  );
-  const hand: Hand = async (run, waited) => {
-    const { thread } = await save({ kind: "run", run, ...(waited === null ? {} : { waited }) });
-    return thread === null ? "gone" : "handed";
-  };
-  const show = createShowRun({
-    openRuns,
-    clock,
-    log,
-    hand,
-  });
+  const openRuns = createOpenRuns(clock, timers);
+  const deliver: Deliver = async (event) => (await save(event)).thread !== null;
   const poller = createPoller({
     sweeper: createSweeper({
       agentRuns,
       openRuns,
-      show,
+      receive: createReceiveRun({ openRuns, deliver, clock, log }),
       clock,
       log,
       runName,
@@ -131,7 +118,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const lanes = createLanes({
     perform: createPerformEffect({
-      api: { ...options, hand },
+      api: { ...options, deliver },
       platforms: options.platforms,
       save,
       timers,

@@ -1,20 +1,20 @@
-/** Counts what the bot asks for, by kind: which no wire shows. */
+/** Counts the bot's requests by kind. */
 import type { Plant, Service } from "#test/simulation/world/bot-process.ts";
 
 export class Counts {
-  /** Times that the poller asked for what has changed. */
+  /** Number of lists of changes that the poller asked for. */
   sweeps = 0;
-  /** Effects of one kind that were under way at once. */
+  /** The most effects of each kind that were under way at once. */
   readonly mostAtOnce = new Map<string, number>();
   readonly #underWay = new Map<string, number>();
   readonly #countsNow: () => boolean;
 
-  /** `countsNow`: whether sweeps are counted. */
+  /** `countsNow` returns whether sweeps are counted at present. */
   constructor(countsNow: () => boolean) {
     this.#countsNow = countsNow;
   }
 
-  /** A process begins with its service, and hears no more of what an earlier one had under way. */
+  /** Called when a process starts: requests of an earlier process are no longer under way. */
   readonly service = (service: Service): Service => {
     this.#underWay.clear();
     return {

@@ -21,7 +21,7 @@ test.each(outages)(
   async (outage) => {
     const hour = await tellHour(seed, outage);
     expect(judgeHour(hour, outage, calmHour)).toEqual([]);
-    // What was judged did happen.
+    // The history contains the cases that the judge looks at.
     expect(hour.deeds.length).toBe(calmHour.deeds.length);
     expect(hour.endedMeanwhile).toBeGreaterThan(0);
     const names = [...calmHour.milestones.keys()];
@@ -32,7 +32,7 @@ test.each(outages)(
   },
 );
 
-test("a bot that is killed in the middle of the hour, with much still to be done, does it all once", async () => {
+test("a bot that is killed in the middle of the hour, with much left to do, does everything once", async () => {
   const calmly = await tellHour(seed, null, { killed: true });
   const asked = calmly.deeds.filter(({ acked }) => acked === "saved").length;
   expect(asked).toBeGreaterThan(calmHour.deeds.length - 5);
@@ -47,7 +47,7 @@ test("a bot that is killed in the middle of the hour, with much still to be done
   }
 });
 
-test("the promises hold in drawn histories with outages of every kind that last for an hour or so", async () => {
+test("the promises hold in random histories with outages of every kind that last about an hour", async () => {
   const from = 1_000_000 + Math.floor(Math.random() * 1_000_000_000);
   const seeds = [...Array(20).keys()].flatMap((index) => [index + 1, from + index]);
   const failed: string[] = [];
@@ -60,7 +60,7 @@ test("the promises hold in drawn histories with outages of every kind that last 
   expect(failed).toEqual([]);
 });
 
-/** A bot whose waits between two tries are others. */
+/** A bot with other waits between two tries. */
 const waiting = (other: (nowMs: number, untilMs: number) => number): Plant => ({
   decide: (decide) => (thread, event, nowMs) => {
     const decision = decide(thread, event, nowMs);

@@ -1,4 +1,4 @@
-/** An hour in which one system is down, told with everything else as it always is. */
+/** Simulates an hour in which one system is down and everything else works as usual. */
 import { toApi } from "#core/effect.ts";
 import { isEnded } from "#core/run.ts";
 import type { View } from "#core/view.ts";
@@ -20,8 +20,8 @@ import { World } from "#test/simulation/world/world.ts";
 import { Counts } from "./counts.ts";
 
 /**
- * What becomes of requests, one kind a minute. `garbles`: does what it is asked to, and answers nonsense.
- * `crawls`: answers just before patience ends.
+ * The ways in which a system fails; several fates take turns, a minute each. `garbles`: the request takes
+ * effect and the answer is nonsense. `crawls`: the answer comes just before the client's time-out.
  */
 const fates = {
   refuses: ["unreached"],
@@ -56,32 +56,32 @@ export interface Hour {
   readonly violations: readonly Violation[];
   readonly lines: readonly string[];
   readonly deeds: readonly Deed[];
-  /** What came of what people did, by a name that no outage changes, and when it did. */
+  /** When each result of people's actions came, by a name that is the same with and without an outage. */
   readonly milestones: ReadonlyMap<Milestone, number>;
-  /** Runs that ended or asked something while the system was down. */
+  /** Runs that ended or blocked while the system was down. */
   readonly endedMeanwhile: number;
   readonly requests: readonly { readonly system: System; readonly atMs: number }[];
-  /** Times that the poller asked for what has changed while the system was down. */
+  /** Number of lists of changes that the poller asked for while the system was down. */
   readonly sweeps: number;
-  /** Effects of one kind that were under way at once. */
+  /** The most effects of each kind that were under way at once. */
   readonly mostAtOnce: ReadonlyMap<string, number>;
-  /** Requests for a run whose card said that it waits. */
+  /** Dispatches whose card said that they wait. */
   readonly waited: ReadonlySet<string>;
-  /** Requests for a run whose place said neither where it is nor that it waits, though it had the time to. */
+  /** Dispatches whose place showed neither the run's state nor that it waits, although there was time to. */
   readonly silent: readonly string[];
-  /** What is to be done when the hour is over. */
+  /** What is left to do when the hour is over. */
   readonly atReturn: {
     readonly status: EngineStatus | undefined;
-    /** Effects of each system, and those of them that it would be asked for next. */
+    /** Pending effects of each system, and those that are next in their lane. */
     readonly pending: ReadonlyMap<System, { readonly effects: number; readonly firsts: number }>;
   };
-  /** Effects from before the return that are still to be done a while after it. */
+  /** Effects from before the system's return that are still pending a while after it. */
   readonly overdue: readonly string[];
   readonly statusAfter: EngineStatus | undefined;
 }
 
 const minute = 60_000;
-/** Two tries, the wait between them, and what a rush makes them wait for. */
+/** Enough for two tries, the wait between them, and the delay of a rush. */
 const sayWithinMs: Readonly<Record<Sickness, number>> = {
   refuses: 20_000,
   fails: 20_000,
@@ -91,7 +91,7 @@ const sayWithinMs: Readonly<Record<Sickness, number>> = {
   crawls: 4 * minute,
   "is sick in turns": 3 * minute,
 };
-/** The longest wait between two tries, a try that hung, and what comes after it. */
+/** Enough for the longest wait between two tries, a try that hung, and the next one. */
 const deliverWithinMs = 8 * minute;
 
 const weather: Weather = {
@@ -226,7 +226,7 @@ function silentOnes(world: World, deeds: readonly Deed[], outage: Outage | null)
   return [...silent.map(({ event }) => event.id), ...silentCards(world, outage, heard)];
 }
 
-/** Runs with a message or a cancellation that was tried in vain and of which no card says that it waits. */
+/** Runs with a follow-up or a cancellation that failed and whose card does not say that it waits. */
 function silentCards({ disk, slack, github }: World, outage: Outage | null, heardMs: number): string[] {
   return [...disk.threads.values()].flatMap(({ places, effects }) => {
     if (places.some((place) => outage?.system === place.slice(0, place.indexOf(":")))) return [];

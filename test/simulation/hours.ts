@@ -1,4 +1,4 @@
-/** A seed's weather made much worse: outages that last for an hour or so, of every kind. */
+/** Adds outages of every kind that last about an hour to a seed's weather. */
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { Fate, Weather } from "#test/simulation/world/weather.ts";
 
@@ -17,13 +17,13 @@ const fates = [
   "slow",
 ] as const satisfies readonly Fate[];
 
-/** Drawn from a stream of its own, so that the seed's other histories stay as they are. */
+/** Drawn from a random stream of its own, so that the rest of the seed's history stays the same. */
 export function withHours(seed: number, weather: Weather): Weather {
   const random = createRandom(seed, "hours");
   const actsMs = random.between(30, 90) * minute;
   return {
     ...weather,
-    // Not even what is plain to see can be seen in an outage.
+    // An outage may hide an end that is visible otherwise.
     calm: false,
     actsMs,
     acts: random.whole(12, 40),

@@ -1,4 +1,4 @@
-/** Tells histories, one seed after the other: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours]`. */
+/** Simulates histories: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours]`. */
 
 import { type History, tell } from "#test/simulation/story/history.ts";
 import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
@@ -9,9 +9,9 @@ const values = flagsOf(
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
-    /** With outages that last for an hour or so: other histories than the same seeds tell without. */
+    /** With outages that last about an hour: each seed has another history than without. */
     hours: { type: "boolean", default: false },
-    /** Go on after a failure, and count. */
+    /** Continue after a failure, and count the failures. */
     all: { type: "boolean", default: false },
   },
   usage,

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { hunt, mostSeeds, planted } from "#test/simulation/planted/hunt.ts";
+import { hunt, planted } from "#test/simulation/planted/hunt.ts";
 import { fingerprint, type History, tell } from "#test/simulation/story/history.ts";
 import { found } from "./found.ts";
 
 const atOnce = 16;
-/** For both sets together. A slow machine tells fewer fresh histories, but never fewer than `leastFresh`. */
+/** For both sets together. A slow machine simulates fewer fresh histories, but never fewer than `leastFresh`. */
 const budgetMs = 9_000;
 const fixedSeeds = 400;
 const leastFresh = 100;
 const mostFresh = 1_500;
 
-/** How to see it, and what it was. */
+/** For each failed history, the command that replays it, and the broken promise. */
 const failures = (histories: readonly History[]): string[] =>
   histories.flatMap(({ seed, violations: [first] }) =>
     first === undefined ? [] : [`npm run simulate -- --seed ${seed}   # ${first.invariant}: ${first.what}`],
@@ -35,11 +35,11 @@ test("the promises hold in a fixed set of histories and in a fresh one", async (
   expect(failures(fresh), `fresh seeds from ${from}`).toEqual([]);
 });
 
-test.each(found)("what seed $seed found stays mended: $what", async ({ seed }) => {
+test.each(found)("the defect that seed $seed found stays fixed: $what", async ({ seed }) => {
   expect(failures([await tell(seed)])).toEqual([]);
 });
 
-test("a seed tells the same history each time, in whatever company", async () => {
+test("a seed has the same history each time, alone and beside others", async () => {
   const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
   const alone: History[] = [];
   for (const seed of seeds) alone.push(await tell(seed, { recording: true }));
@@ -50,6 +50,5 @@ test("a seed tells the same history each time, in whatever company", async () =>
 });
 
 test.each(planted)("a defect planted against promise $promise is caught: $name", async (each) => {
-  const caught = await hunt(each);
-  expect(caught?.seed).toBeLessThanOrEqual(mostSeeds);
+  expect(await hunt(each)).not.toBeNull();
 });

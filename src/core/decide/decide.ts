@@ -25,9 +25,8 @@ export function createDecide(rules: Rules): Decide {
       case "run": {
         const record = thread?.runs.find((known) => known.runId === event.run.run_id);
         if (thread === null || record === undefined) return { kind: "ignore" };
-        return change(thread, rules, now, (draft) =>
-          runChanged(draft, record, event.run, event.waited === thread.decided),
-        );
+        const isSettled = event.followUps === (record.followUps ?? 0);
+        return change(thread, rules, now, (draft) => runChanged(draft, record, event.run, isSettled));
       }
       case "outcome":
         if (thread === null) return { kind: "ignore" };

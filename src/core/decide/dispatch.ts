@@ -7,7 +7,7 @@ import type { Subject } from "#core/person.ts";
 import { type DispatchDefaults, defaultsFor } from "#core/policy.ts";
 import { promptOf, visible, withReference } from "#core/prompt.ts";
 import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "#core/run.ts";
-import { newRun, type RunRecord } from "#core/thread.ts";
+import { hasFollowUp, newRun, type RunRecord } from "#core/thread.ts";
 import { problemView } from "#core/words/views.ts";
 import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
 
@@ -145,10 +145,11 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
   const [first, count] = record.dispatch.split("#retry-");
   const again = `${first}#retry-${Number(count ?? 0) + 1}`;
   if (runOf(draft, again) !== undefined) return "already";
-  const steered = draft.thread.effects.some(
-    (effect) => effect.kind === "follow-up" && effect.dispatch === record.dispatch,
-  );
-  const unfinished = record.run === null || !isEnded(record.run.state) || record.reopened || steered;
+  const unfinished =
+    record.run === null ||
+    !isEnded(record.run.state) ||
+    record.reopened ||
+    hasFollowUp(draft.thread, record.dispatch);
   if (record.failed === null && unfinished) return "unfinished";
   const { cancelledBy: _, answerVia: __, ...rest } = record;
   const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };

@@ -6,9 +6,17 @@ import { type Done, type Fault, type Outcome, takenCode } from "#core/outcome.ts
 import { elsewhereView, givenUpView, noteView } from "#core/words/views.ts";
 import { attachedRun, followed, listed, notTaken } from "./command.ts";
 import { addContext } from "./dispatch.ts";
-import { add, type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
+import { type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import { permissionKnown, permissionUnknown } from "./person.ts";
-import { followUpLost, notFollowed, runCreated, runNotStarted, tellAsker, tellEnd } from "./run.ts";
+import {
+  followUpLost,
+  followUpTaken,
+  notFollowed,
+  runCreated,
+  runNotStarted,
+  tellAsker,
+  tellEnd,
+} from "./run.ts";
 
 /** Longest wait between two tries. */
 const longestWaitMs = 5 * 60_000;
@@ -113,12 +121,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       return;
     }
     case "follow-up":
-      if (effect.kind === "follow-up") {
-        updateRun(draft, effect.dispatch, { reopened: true, open: true, delay: null });
-        const { place, message } = effect.from;
-        if (message !== undefined)
-          add(draft, effect.id, { kind: "react", at: place, message, reaction: "taken" });
-      }
+      if (effect.kind === "follow-up") followUpTaken(draft, effect);
       return;
     case "fetch":
       if (effect.kind === "fetch") attachedRun(draft, effect, outcome.run);

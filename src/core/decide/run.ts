@@ -1,13 +1,14 @@
-/** What a run's change means: its record, its cards, and the telling of its end. */
+/** Decides what a change of a run means for its thread: its record, its cards, and the report of its end. */
 
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
+import { isOlder, settlesAfter } from "#core/news.ts";
 import { isEnded, type Run } from "#core/run.ts";
-import type { RunRecord } from "#core/thread.ts";
+import { hasFollowUp, type RunRecord } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
 import { endView, givenUpView, notStartedView } from "#core/words/views.ts";
 import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
 
-/** `updated_at` of a run of which only the creation is known: older than any the API tells. */
+/** `updated_at` of a run that no list or fetch has shown yet: older than any time the API gives. */
 const neverUpdated = "1970-01-01T00:00:00.000Z";
 
 /** The API made the run. */
@@ -18,7 +19,7 @@ export function runCreated(draft: Draft, record: RunRecord, runId: string, state
     run: {
       run_id: runId,
       title: record.request?.title ?? record.asked,
-      // Lists may leave a run out for a while; until one shows it, this is all we know.
+      // An end is told from a snapshot, which may take a while to appear in lists.
       state: isEnded(state) ? "QUEUED" : state,
       created_at: record.since,
       updated_at: neverUpdated,
@@ -26,7 +27,7 @@ export function runCreated(draft: Draft, record: RunRecord, runId: string, state
   });
 }
 
-/** There will never be a run. Whatever waited for it is told so. */
+/** The run will never exist: its places are told, and effects that waited for it are dropped. */
 export function runNotStarted(
   draft: Draft,
   record: RunRecord,
@@ -53,7 +54,7 @@ export function runNotStarted(
   }
 }
 
-/** For what no place of the run can be told: whoever asked for it hears it privately, where the place would lie. */
+/** Tells the person who asked for the run privately, when none of its places can be told. */
 export function tellAsker(
   draft: Draft,
   { dispatch, by, answerVia }: RunRecord,
@@ -69,13 +70,27 @@ export function tellAsker(
   });
 }
 
-/** An attached run whose card can't stand anywhere is not followed; whoever attached it is told. */
+/** Stops following an attached run whose card could not be posted, and tells the person who attached it. */
 export function notFollowed(draft: Draft, record: RunRecord, reason: string): void {
   drop(draft, (effect) => effect.kind === "answer" && effect.dispatch === record.dispatch);
   updateRun(draft, record.dispatch, { failed: reason, open: false });
   tellAsker(draft, record, givenUpView("The run can't be followed here", reason, undefined));
 }
 
+/** The API has taken the follow-up. */
+export function followUpTaken(draft: Draft, { id, dispatch, from }: FollowUpEffect): void {
+  updateRun(draft, dispatch, {
+    reopened: true,
+    open: true,
+    followUps: (runOf(draft, dispatch)?.followUps ?? 0) + 1,
+    settlesAt: settlesAfter(draft.nowMs),
+    delay: null,
+  });
+  const { place, message } = from;
+  if (message !== undefined) add(draft, id, { kind: "react", at: place, message, reaction: "taken" });
+}
+
+/** The follow-up was given up, and its author is told the reason. It may have arrived unseen all the same. */
 export function followUpLost(
   draft: Draft,
   effect: FollowUpEffect,
@@ -83,7 +98,7 @@ export function followUpLost(
   link: string | undefined,
 ): void {
   const { place, message, by } = effect.from;
-  updateRun(draft, effect.dispatch, { delay: null });
+  updateRun(draft, effect.dispatch, { delay: null, settlesAt: settlesAfter(draft.nowMs) });
   if (message !== undefined) {
     add(draft, effect.id, { kind: "react", at: place, message, reaction: "refused" });
   }
@@ -91,22 +106,22 @@ export function followUpLost(
   add(draft, effect.id, { kind: "tell", at: place, person: by, view });
 }
 
-/** Everywhere people follow this run. */
+/** The places where people follow this run. */
 const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
   const own = Object.keys(record.cards);
   return own.length > 0 ? own : draft.thread.places;
 };
 
 /**
- * Takes in what the API says of a run. An older word than the last is passed over. An end or a BLOCKED is
- * told if it wasn't, or if a follow-up was taken since and the run has moved on.
+ * Takes in a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is told if it
+ * wasn't yet, or if the run has changed since a follow-up was taken.
  *
- * What is heard after a follow-up was taken may still be older than it: lists lag, and so do answers under way.
- * So an end that is heard then is told, and the run stays open until the engine, which waits a while with that,
- * shows the same end once more.
+ * A snapshot that arrives after a follow-up was taken may still be from before it, since lists lag. So such
+ * an end is told, and the run stays open until its settling deadline: `isSettled` says that it has passed.
  */
-export function runChanged(draft: Draft, record: RunRecord, run: Run, waited = false): void {
-  if (record.run !== null && Date.parse(run.updated_at) < Date.parse(record.run.updated_at)) return;
+export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled = false): void {
+  if (record.run !== null && isOlder(run, record.run)) return;
+  const { dispatch, told } = record;
   const { prompt: _, ...known } = run;
   const common: Partial<RunRecord> = {
     run: known,
@@ -115,46 +130,45 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run, waited = f
   };
   const ended = isEnded(run.state);
   if (!ended && run.state !== "BLOCKED") {
-    updateRun(draft, record.dispatch, { ...common, told: null, open: true });
+    updateRun(draft, dispatch, { ...common, told: null, open: true });
     return;
   }
-  const { told } = record;
   const mayGoOn = record.reopened || (told !== null && isEnded(told.state) && record.open);
+  const settlesAt = settlesAfter(draft.nowMs);
   if (told !== null && told.state === run.state) {
-    const later = Date.parse(run.updated_at) > Date.parse(told.updatedAt);
-    if (!later || !mayGoOn) {
-      const isOver = waited && !later && mayGoOn && !isSteered(draft, record.dispatch);
-      updateRun(draft, record.dispatch, { ...common, ...(isOver ? { reopened: false, open: !ended } : {}) });
+    const isLater = Date.parse(run.updated_at) > Date.parse(told.updatedAt);
+    if (!isLater || !mayGoOn) {
+      const final = hasFollowUp(draft.thread, dispatch)
+        ? { settlesAt }
+        : { reopened: false, open: !ended, settlesAt: null };
+      updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
       return;
     }
   }
   const again = told !== null && told.state === run.state && !record.reopened;
-  updateRun(draft, record.dispatch, {
+  updateRun(draft, dispatch, {
     ...common,
     told: { ...(again ? told : {}), state: run.state, updatedAt: run.updated_at },
     reopened: !ended && record.reopened,
     open: !ended || mayGoOn,
-    // A run that asks something was not cancelled, and may be told to stop once more.
+    ...(mayGoOn ? { settlesAt } : {}),
+    // A run that asks something was not cancelled, and may be cancelled again.
     cancelling: false,
   });
   // An attached run can have ended before its card gave it a place.
   const card = draft.thread.effects.find(
-    (effect) => effect.kind === "card" && effect.dispatch === record.dispatch && effect.message === undefined,
+    (effect) => effect.kind === "card" && effect.dispatch === dispatch && effect.message === undefined,
   );
-  add(draft, record.dispatch, {
+  add(draft, dispatch, {
     kind: "answer",
-    dispatch: record.dispatch,
+    dispatch,
     run: known,
     ...(again ? { again } : {}),
     ...(card === undefined ? {} : { after: card.id }),
   });
 }
 
-/** A follow-up is on its way to the run. */
-const isSteered = (draft: Draft, dispatch: string): boolean =>
-  draft.thread.effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
-
-/** Tells apart what two answers say, in a few letters (FNV-1a). */
+/** A short digest that tells two answers apart (length and FNV-1a hash). */
 function gistOf(answer: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < answer.length; index += 1) {
@@ -163,7 +177,7 @@ function gistOf(answer: string): string {
   return `${answer.length}-${hash.toString(16)}`;
 }
 
-/** Tells the end in each place. `answer` as in `endView`. */
+/** Tells the end or BLOCKED in each of the run's places. `answer` as in `endView`. */
 export function tellEnd(
   draft: Draft,
   { dispatch, run, again }: AnswerEffect,
@@ -172,7 +186,7 @@ export function tellEnd(
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
   const gist = gistOf(answer ?? "");
-  // No follow-up came between: the run was only touched, and the same end is not told twice.
+  // The run was only touched, without a follow-up: the same end is not told twice.
   if (again && record.told?.gist === gist) return;
   if (record.told !== null) updateRun(draft, dispatch, { told: { ...record.told, gist } });
   const view = endView(record, run, answer);

@@ -1,9 +1,10 @@
+import { answerOf } from "#core/answer.ts";
 import type { ApiEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Scope } from "#core/place.ts";
 import { isEnded, type Run, scopeKey } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
-import type { Attempt, Spoken } from "#ports.ts";
+import type { Attempt } from "#ports.ts";
 import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
 import { isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
@@ -73,40 +74,12 @@ async function fetchRun(api: Api, runId: string): Promise<Outcome> {
   }
 }
 
-/** What the agent wrote last in the turn that ended then; `endedAt` by the API's clock, RFC 3339. */
+/** The agent's answer in the turn that ended at `endedAt`, by the API's clock, RFC 3339. */
 async function readAnswer(api: Api, runId: string | null, endedAt: string): Promise<Outcome> {
   if (runId === null) return failed(noRun);
-  const messages = saidUntil(endedAt, (await api.transcripts.messages(runId)) ?? []);
-  // Back from the last thing that the agent wrote, over what is empty, but never into an earlier turn.
-  const last = messages.findLastIndex(({ role }) => role === "assistant");
-  // Cancelled before it began, the turn that was asked for last has none.
-  const unanswered = messages.some(
-    ({ role, at }, index) => role === "user" && index > last && isLater(at, messages[last]?.at),
-  );
-  if (unanswered) return { ok: true, kind: "answer", text: null };
-  const asked = messages.findLastIndex(({ role }, index) => role === "user" && index < last);
-  const turn = messages.slice(asked + 1, last + 1);
-  const answer = turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
-  return { ok: true, kind: "answer", text: answer?.text ?? null };
+  const messages = (await api.transcripts.messages(runId)) ?? [];
+  return { ok: true, kind: "answer", text: answerOf(messages, endedAt) };
 }
-
-/**
- * Without the turns that a follow-up began since: an end is often read late, as after a restart, when the run
- * has gone on. A run that took a follow-up before its end would not have ended.
- */
-function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoken[] {
-  const end = Date.parse(endedAt);
-  // Some services tell times in whole seconds.
-  const slackMs = end % 1_000 === 0 ? 999 : 0;
-  const next = messages.findIndex(
-    ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > end + slackMs,
-  );
-  return next < 0 ? messages : messages.slice(0, next);
-}
-
-/** False where the API does not tell both times. */
-const isLater = (at: string | undefined, than: string | undefined): boolean =>
-  Date.parse(at ?? "") > Date.parse(than ?? "");
 
 /** Under whatever name: a factory, a skill or a person may have given the scope's run another one than ours. */
 async function listOurs(api: Api, scope: Scope): Promise<Outcome> {

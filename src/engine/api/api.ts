@@ -3,7 +3,7 @@ import type { ApiEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Thread } from "#core/thread.ts";
 import { reasonOf } from "#engine/base/reason.ts";
-import type { Hand } from "#engine/follow/show-run.ts";
+import type { Deliver } from "#engine/follow/receive-run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 
@@ -13,8 +13,7 @@ export interface Api {
   readonly transcripts: Transcripts;
   readonly factories: Factories;
   readonly log: Log;
-  /** Has a run decided in its thread. */
-  readonly hand: Hand;
+  readonly deliver: Deliver;
   /** Config name that marks our runs. */
   readonly runName: string;
 }

@@ -1,9 +1,9 @@
 import type { FollowUpEffect } from "#core/effect.ts";
+import { isNews } from "#core/news.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import { isEnded } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import { reasonOf } from "#engine/base/reason.ts";
-import { keyOf } from "#engine/follow/open-runs.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
@@ -15,7 +15,7 @@ const arrivalUnsure: Fault = {
   reason: "The run has no conversation yet that would show whether the message arrived.",
 };
 
-/** An ended run that took the message shows it within so many tries, which are some 20 seconds. */
+/** An ended run that took the message shows it within so many tries, some 20 seconds. */
 const mostUnsureTries = 5;
 
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
@@ -36,27 +36,24 @@ export async function sendFollowUp(
       return lookupRejected(api, effect, error);
     }
   }
-  const unread = await handEnd(api, runId, thread);
+  const unread = await deliverLatest(api, runId, thread);
   if (unread !== null) return failed(unread);
   await api.agentRuns.followUp(runId, { message: effect.message });
   return { ok: true, kind: "follow-up" };
 }
 
 /**
- * An end that no sweep has shown yet would be overwritten by what the follow-up begins, and never be told.
- * Resolves with why the run could not be read, if that may soon be otherwise.
+ * Delivers the run's latest state to its thread before a follow-up changes it: an end that no sweep has seen
+ * would never be told. Returns why the run can't be read, if another try may help.
  */
-async function handEnd(api: Api, runId: string, thread: Thread): Promise<Fault | null> {
+async function deliverLatest(api: Api, runId: string, thread: Thread): Promise<Fault | null> {
+  const record = thread.runs.find((known) => known.runId === runId);
   try {
     const run = await api.agentRuns.fetch(runId);
-    const last = thread.runs.find((record) => record.runId === runId)?.run ?? null;
-    const isNews =
-      last === null ||
-      (keyOf(last) !== keyOf(run) && Date.parse(run.updated_at) >= Date.parse(last.updated_at));
-    if (isNews && (isEnded(run.state) || run.state === "BLOCKED")) await api.hand(run, null);
+    if (record !== undefined && isNews(record, run, false)) await api.deliver({ kind: "run", run });
   } catch (error) {
     const reason = isApiFault(error) ? error.detail : reasonOf(error);
-    api.log.info("A run's end could not be looked for before a follow-up", { run: runId, reason });
+    api.log.info("The run could not be read before a follow-up", { run: runId, reason });
     const fault = faultOf(error);
     return fault.retryable ? { ...fault, certainty: "not-sent" } : null;
   }

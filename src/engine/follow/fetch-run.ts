@@ -1,49 +1,54 @@
 import type { Log } from "#base/log.ts";
+import { lostRun } from "#core/news.ts";
 import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
 import { backoffMs } from "#engine/base/backoff.ts";
 import type { AgentRuns, Clock } from "#ports.ts";
-import { type OpenRun, vanished } from "./open-runs.ts";
-import type { Shown, ShowRun } from "./show-run.ts";
+import type { OpenRun } from "./open-runs.ts";
+import type { Received, ReceiveRun } from "./receive-run.ts";
 
-/** A run is fetched the more seldom the longer it has not changed: about six times in that time. */
-const paceDivisor = 6;
-const slowestMs = 60_000;
+/** A run is fetched less often the longer it has not changed: about six times in that time. */
+const fetchesPerAge = 6;
+const longestIntervalMs = 60_000;
 const retryFirstMs = 30_000;
 const retryMostMs = 10 * 60_000;
-/** So long, and so often, the API must have said that there is no such run until that is believed. */
+/** A run is given up once the API has said for so long, and so often, that there is no such run. */
 const missingForMs = 60 * 60_000;
 const missingTimes = 3;
 const unauthorized = 401;
 const notFound = 404;
 
-/** Fetches one run by itself and shows it. Rejects like `AgentRuns.fetch` where the run is not the reason. */
+/**
+ * Fetches one run and passes it on. Rejects like `AgentRuns.fetch` if the failure is not about this run. A
+ * run that the API has long not known is passed on as lost.
+ */
 export function createFetchRun(options: {
   readonly fetch: AgentRuns["fetch"];
-  readonly show: ShowRun;
+  readonly receive: ReceiveRun;
   readonly clock: Clock;
   readonly log: Log;
+  /** The shortest time between two fetches of one run. */
   readonly fetchIntervalMs: number;
-}): (run: OpenRun) => Promise<Shown> {
-  const { fetch, show, clock, log, fetchIntervalMs } = options;
+}): (run: OpenRun) => Promise<Received> {
+  const { fetch, receive, clock, log, fetchIntervalMs } = options;
 
-  async function putOff(run: OpenRun, error: unknown): Promise<Shown> {
+  async function onRefused(run: OpenRun, error: unknown): Promise<Received> {
     if (!isApiFault(error) || error.certainty !== "refused") throw error;
     if (error.retryable || error.status === unauthorized) throw error;
     const now = clock.now();
     const missing = { since: run.missing?.since ?? now, times: (run.missing?.times ?? 0) + 1 };
     run.fetchAt = now + backoffMs(missing.times, retryFirstMs, retryMostMs, clock.random());
-    // So that sweeps don't look for it in every tick.
+    // So that sweeps don't look for it at every tick.
     run.shownAt = now;
     run.missing = missing;
     if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.detail });
     const isGone = now - missing.since >= missingForMs && missing.times >= missingTimes;
-    if (error.status !== notFound || !isGone) return "same";
+    if (error.status !== notFound || !isGone) return "unchanged";
     log.error("A run is given up: the API no longer knows it", { run: run.runId });
-    const shown = await show(vanished(run, now), "single");
-    // Should it still be open, it is looked for as before.
+    const received = await receive(lostRun(run.record, run.runId, now), "fetch");
+    // If its thread could not be saved, the run is still missing.
     run.missing = missing;
-    return shown;
+    return received;
   }
 
   return async (run) => {
@@ -51,15 +56,15 @@ export function createFetchRun(options: {
     try {
       found = await fetch(run.runId);
     } catch (error) {
-      return putOff(run, error);
+      return onRefused(run, error);
     }
-    const wasUnsaved = run.handing !== null;
-    const shown = await show(found, "single");
-    // Lists left it out only for that.
-    if (wasUnsaved && shown === "changed") run.unlisted = false;
+    const wasUndelivered = run.undelivered !== null;
+    const received = await receive(found, "fetch");
+    // It was fetched singly only because it could not be delivered.
+    if (wasUndelivered && received === "delivered") run.unlisted = false;
     const now = clock.now();
-    run.fetchAt = now + Math.min(Math.max((now - run.changedAt) / paceDivisor, fetchIntervalMs), slowestMs);
-    if (run.handing !== null) run.fetchAt = Math.max(run.fetchAt, run.handing.notBefore);
-    return shown;
+    const intervalMs = Math.max((now - run.changedAt) / fetchesPerAge, fetchIntervalMs);
+    run.fetchAt = Math.max(now + Math.min(intervalMs, longestIntervalMs), run.undelivered?.notBefore ?? 0);
+    return received;
   };
 }

@@ -13,23 +13,23 @@ export type SweepHealth =
   | { readonly ok: false; readonly at: number; readonly reason: string };
 
 export interface Poller {
-  /** Begins to poll. */
+  /** Starts polling. */
   open(): void;
-  /** Something was dispatched or steered: look soon, and often for a while. */
+  /** Sweeps soon, and often for a while: something was dispatched or steered. */
   wake(): void;
-  /** Begins no further sweep; resolves when the one under way has ended. */
+  /** Starts no further sweep; resolves when the one under way has ended. */
   close(): Promise<void>;
   /** null before the first sweep. */
   lastSweep(): SweepHealth | null;
 }
 
-/** For so long after a change the tick stays short. */
+/** The tick stays short for so long after a change. */
 const livelyMs = 60_000;
 const growth = 1.5;
 const slowestMs = 30_000;
 const failureMostMs = 60_000;
 
-/** Sweeps again and again, one at a time, while a run is unfinished. Nothing ends it but `close`. */
+/** Sweeps repeatedly, one sweep at a time, while a run is unfinished. No error ends the polling. */
 export function createPoller(options: {
   readonly sweeper: Sweeper;
   readonly openRuns: OpenRuns;
@@ -42,62 +42,63 @@ export function createPoller(options: {
 }): Poller {
   const { sweeper, openRuns, timers, clock, log, intervalMs, observe } = options;
   let open = false;
-  let callOff = (): void => {};
+  let cancel = (): void => {};
   let sweeping: Promise<void> | null = null;
-  let begunAt = Number.NEGATIVE_INFINITY;
+  let startedAt = Number.NEGATIVE_INFINITY;
   let livelyUntil = 0;
   let delayMs = intervalMs;
   let failures = 0;
-  /** No sweep before that, after a failure, whatever happens. */
+  /** After a failure no sweep starts before this time, not even when woken. */
   let notBefore = 0;
   let last: SweepHealth | null = null;
 
   function schedule(at: number): void {
-    callOff();
+    cancel();
     if (!open || sweeping !== null) return;
     if (openRuns.size() === 0) {
-      sweeper.rest();
+      sweeper.reset();
       return;
     }
-    callOff = timers.after(Math.max(at, notBefore) - clock.now(), () => {
+    cancel = timers.after(Math.max(at, notBefore) - clock.now(), () => {
       sweeping = tick().then(() => {
         sweeping = null;
-        schedule(begunAt + delayMs);
+        schedule(startedAt + delayMs);
       });
     });
   }
 
   async function tick(): Promise<void> {
-    begunAt = clock.now();
+    startedAt = clock.now();
     try {
       const swept = await sweeper.sweep();
       failures = 0;
       if (swept.changed > 0) livelyUntil = clock.now() + livelyMs;
       delayMs =
         clock.now() < livelyUntil ? intervalMs : Math.min(delayMs * growth, Math.max(slowestMs, intervalMs));
-      if (swept.unsaved === 0) tell({ ok: true, at: clock.now() });
-      else tell({ ok: false, at: clock.now(), reason: `${swept.unsaved} changed runs could not be saved` });
-      measure(swept, swept.unsaved === 0);
+      const ok = swept.undelivered === 0;
+      const reason = `${swept.undelivered} changed runs could not be saved`;
+      report(ok ? { ok, at: clock.now() } : { ok, at: clock.now(), reason });
+      measure(swept, ok);
     } catch (error) {
       failures += 1;
       const askedMs = (isApiFault(error) ? error.retryAfterMs : undefined) ?? 0;
       notBefore =
         clock.now() + Math.max(askedMs, backoffMs(failures, intervalMs * 2, failureMostMs, clock.random()));
-      tell({ ok: false, at: clock.now(), reason: isApiFault(error) ? error.detail : reasonOf(error) });
-      measure({ requests: 0, changed: 0, unsaved: 0 }, false);
+      report({ ok: false, at: clock.now(), reason: isApiFault(error) ? error.detail : reasonOf(error) });
+      measure({ requests: 0, changed: 0 }, false);
     }
   }
 
-  /** Said once when it changes, not at every tick. */
-  function tell(health: SweepHealth): void {
+  /** Logs a change of health once, not at every tick. */
+  function report(health: SweepHealth): void {
     if (!health.ok && last?.ok !== false)
       log.warn("Runs can't be followed for now", { reason: health.reason });
     if (health.ok && last?.ok === false) log.info("Runs are followed again");
     last = health;
   }
 
-  function measure({ requests, changed }: Swept, ok: boolean): void {
-    observe({ kind: "swept", ok, requests, changed, durationMs: clock.now() - begunAt });
+  function measure({ requests, changed }: Pick<Swept, "requests" | "changed">, ok: boolean): void {
+    observe({ kind: "swept", ok, requests, changed, durationMs: clock.now() - startedAt });
   }
 
   return {
@@ -109,11 +110,11 @@ export function createPoller(options: {
     wake() {
       livelyUntil = clock.now() + livelyMs;
       delayMs = intervalMs;
-      schedule(begunAt + intervalMs);
+      schedule(startedAt + intervalMs);
     },
     async close() {
       open = false;
-      callOff();
+      cancel();
       await sweeping;
     },
     lastSweep: () => last,

@@ -1,41 +1,41 @@
 import type { OpenRun } from "./open-runs.ts";
 
-/** Requests for other names, and for single runs, in one tick; the rest has its turn in the next ones. */
-const namesAtMost = 10;
-const fetchesAtMost = 5;
+/** Lists of other names, and fetches of single runs, in one sweep at most. */
+const mostOtherNames = 10;
+const mostFetches = 5;
 
 export interface SweepPlan {
-  /** The runs that one list request by their name shows. */
+  /** The runs that are found by listing their name. */
   readonly byName: ReadonlyMap<string, readonly OpenRun[]>;
-  /** The runs that are fetched singly. */
-  readonly singly: readonly OpenRun[];
+  readonly fetched: readonly OpenRun[];
 }
 
 /**
- * Whichever is fewer requests: one list for all runs of a name, or one fetch for each run. Our own name is
- * always listed; one lonely run of another name is fetched, since its name may be shared with many others.
+ * Chooses whichever takes fewer requests: one list for all runs of a name, or one fetch a run. Our own name,
+ * `runName`, is always listed. A single run of another name is fetched: other people's runs may share the name.
  */
 export function planSweep(runs: readonly OpenRun[], runName: string): SweepPlan {
-  const groups = new Map<string, OpenRun[]>();
-  const singly: OpenRun[] = [];
+  const byName = new Map<string, OpenRun[]>();
+  const fetched: OpenRun[] = [];
   for (const run of runs) {
-    if (run.name === null || run.unlisted) {
-      singly.push(run);
+    const { name } = run.record;
+    if (name === null || run.unlisted) {
+      fetched.push(run);
       continue;
     }
-    const group = groups.get(run.name);
-    if (group === undefined) groups.set(run.name, [run]);
+    const group = byName.get(name);
+    if (group === undefined) byName.set(name, [run]);
     else group.push(run);
   }
-  for (const [name, group] of groups) {
+  for (const [name, group] of byName) {
     if (name === runName || group.length > 1) continue;
-    singly.push(...group);
-    groups.delete(name);
+    fetched.push(...group);
+    byName.delete(name);
   }
-  return { byName: groups, singly };
+  return { byName, fetched };
 }
 
-/** The names whose turn it is: ours, then those that were listed longest ago. */
+/** The names to list in this sweep: ours, then those that were listed longest ago. */
 export function namesInTurn(
   names: Iterable<string>,
   runName: string,
@@ -43,15 +43,15 @@ export function namesInTurn(
 ): readonly string[] {
   const all = [...names];
   const others = all.filter((name) => name !== runName).sort((one, two) => listedAt(one) - listedAt(two));
-  return [...all.filter((name) => name === runName), ...others.slice(0, namesAtMost)];
+  return [...all.filter((name) => name === runName), ...others.slice(0, mostOtherNames)];
 }
 
-/** The runs that are due to be fetched singly, those that wait longest first. */
-export function fetchesInTurn(singly: readonly OpenRun[], now: number): readonly OpenRun[] {
-  const due = singly.filter((run) => run.fetchAt <= now);
-  return due.sort((one, two) => one.fetchAt - two.fetchAt).slice(0, fetchesAtMost);
+/** The runs to fetch in this sweep: those that have been due longest. */
+export function fetchesInTurn(runs: readonly OpenRun[], now: number): readonly OpenRun[] {
+  const due = runs.filter((run) => run.fetchAt <= now);
+  return due.sort((one, two) => one.fetchAt - two.fetchAt).slice(0, mostFetches);
 }
 
-/** The runs that nothing has shown for longer than they may stay quiet. */
+/** The runs that nothing has shown for longer than they may stay unshown. */
 export const quietOnes = (runs: readonly OpenRun[], now: number): readonly OpenRun[] =>
   runs.filter((run) => run.shownAt + run.quietMs <= now);

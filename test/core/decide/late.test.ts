@@ -1,9 +1,20 @@
 import { expect, test } from "vitest";
-import { at, comment, labelled, mention, reply, story } from "#test/support/core/story.ts";
+import type { FollowUpEffect } from "#core/effect.ts";
+import {
+  alice,
+  at,
+  comment,
+  labelled,
+  mention,
+  place,
+  reply,
+  runAt,
+  story,
+} from "#test/support/core/story.ts";
 
 const permit = (it: ReturnType<typeof story>) => it.done("permission", { permission: "write" });
 
-test("what was said before the run was asked for is no follow-up, however late it is delivered", () => {
+test("a message from before the request is no follow-up, however late it is delivered", () => {
   const it = story();
   it.give(mention("fix it", { at: at(100), first: false }));
   it.performAll();
@@ -12,7 +23,7 @@ test("what was said before the run was asked for is no follow-up, however late i
   expect(it.effects("follow-up")).toHaveLength(1);
 });
 
-test("an earlier request that comes after a later one makes what was said between them its follow-up", () => {
+test("a message from between two requests that arrive in reverse order is a follow-up", () => {
   const it = story();
   it.give(mention("fix it", { at: at(100), first: false }));
   it.performAll();
@@ -23,14 +34,14 @@ test("an earlier request that comes after a later one makes what was said betwee
   expect(it.give(reply("use the new parser", { at: at(70) }))).toBe("keep");
 });
 
-test("the same holds while the request still waits for a permission", () => {
+test("the same holds while the request waits for a permission", () => {
   const it = story();
   it.give(labelled("agent", { at: at(100) }));
   expect(it.give(comment("older", { at: at(99) }))).toBe("ignore");
   expect(it.give(comment("newer", { at: at(101) }))).toBe("keep");
 });
 
-test("what was said while the thread was muted stays among people after it is unmuted", () => {
+test("a message from while the thread was muted is not passed on after it is unmuted", () => {
   const it = story();
   it.give(mention("fix it", { at: at(0) }));
   it.performAll();
@@ -55,7 +66,7 @@ test.each([
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("a label that is put on again, within the minute or much later, starts another run", () => {
+test("a label that is added again, within the minute or much later, starts another run", () => {
   const it = story();
   for (const seconds of [100, 110, 9_000]) {
     it.give(labelled("agent", { at: at(seconds) }));
@@ -64,4 +75,113 @@ test("a label that is put on again, within the minute or much later, starts anot
     it.performAll();
   }
   expect(it.thread().runs).toHaveLength(3);
+});
+
+const started = () => {
+  const it = story();
+  it.give(mention("fix it"));
+  it.performAll();
+  return it;
+};
+
+/**
+ * The engine looks at the run after its settling deadline: an unchanged SUCCEEDED, `followUps` as in
+ * `RunEvent`.
+ */
+const settle = (it: ReturnType<typeof story>, followUps: number) =>
+  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), followUps });
+
+test("after a follow-up, an end that may be older is told, and so is the next one", () => {
+  const it = started();
+  it.run("INPROGRESS", 8);
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  it.run("SUCCEEDED", 9);
+  it.performAll();
+  expect(it.settled()).toBe(false);
+  it.run("INPROGRESS", 10);
+  it.run("BLOCKED", 12);
+  expect(it.effects("answer").map(({ run }) => run.state)).toEqual(["BLOCKED"]);
+});
+
+test("a run that does not change after a follow-up is over at the settling deadline", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  it.give(reply("one more thing"));
+  it.run("SUCCEEDED", 10);
+  it.done("follow-up", {});
+  // A request that was under way when the follow-up was taken says nothing about its effect.
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  expect(it.thread().runs[0]?.open).toBe(true);
+  settle(it, 1);
+  expect(it.effects("answer")).toEqual([]);
+  it.performAll();
+  expect(it.settled()).toBe(true);
+});
+
+test("a snapshot from before a follow-up does not settle the run", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  it.performAll();
+  it.give(reply("and another"));
+  it.done("follow-up", {});
+  it.performAll();
+  settle(it, 1);
+  expect(it.thread().runs[0]?.open).toBe(true);
+  it.run("SUCCEEDED", 20);
+  expect(it.effects("answer")).toHaveLength(1);
+});
+
+test("the same holds for a follow-up whose message can't be reacted to", () => {
+  const followUp: FollowUpEffect = {
+    kind: "follow-up",
+    id: "f1",
+    to: "agent-runs",
+    dispatch: "d1",
+    message: "go on",
+    from: { place, by: alice },
+    since: at(0),
+    tries: 0,
+  };
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  for (const { dispatch } of it.thread().runs) it.load({ effects: [{ ...followUp, dispatch }] });
+  it.outcome("f1", { ok: true, kind: "follow-up" });
+  for (const { dispatch } of it.thread().runs) it.load({ effects: [{ ...followUp, id: "f2", dispatch }] });
+  it.performAll();
+  settle(it, 1);
+  expect(it.thread().runs[0]).toMatchObject({ open: true, followUps: 2 });
+});
+
+test("a run is not settled while a follow-up is on its way to it, and gets a new deadline", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  it.give(reply("one more thing"));
+  it.performAll();
+  it.give(reply("and another"));
+  it.wait(90);
+  settle(it, 1);
+  expect(it.thread().runs[0]).toMatchObject({ open: true, settlesAt: at(180) });
+});
+
+test("follow-ups are counted on a record that was saved before they were counted", () => {
+  const it = started();
+  const [record] = it.thread().runs;
+  if (record === undefined) throw new Error("there is no run");
+  const { followUps: _, settlesAt: __, ...old } = record;
+  it.load({ runs: [{ ...old, reopened: true }] });
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  settle(it, 0);
+  expect(it.settled()).toBe(true);
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  expect(it.thread().runs[0]).toMatchObject({ open: true, followUps: 1, settlesAt: at(90) });
 });

@@ -135,50 +135,6 @@ test("a reply continues a run that ended, and its next end is told as well", () 
   expect(it.said("reply").join()).toContain("Did that too.");
 });
 
-test("an end that is heard after a follow-up was taken may be older than it: the next one is told as well", () => {
-  const it = started();
-  it.run("INPROGRESS", 8);
-  it.give(reply("one more thing"));
-  it.done("follow-up", {});
-  it.run("SUCCEEDED", 9);
-  it.performAll();
-  expect(it.settled()).toBe(false);
-  it.run("INPROGRESS", 10);
-  it.run("BLOCKED", 12);
-  expect(it.effects("answer").map(({ run }) => run.state)).toEqual(["BLOCKED"]);
-});
-
-test("a run of which nothing shows after a follow-up is over once the same end is shown again", () => {
-  const it = started();
-  it.run("SUCCEEDED", 10);
-  it.performAll();
-  it.give(reply("one more thing"));
-  it.run("SUCCEEDED", 10);
-  it.done("follow-up", {});
-  // An answer that was under way when the follow-up was taken is no word on what comes of it.
-  it.run("SUCCEEDED", 10);
-  it.performAll();
-  expect(it.thread().runs[0]?.open).toBe(true);
-  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited: it.thread().decided });
-  expect(it.effects("answer")).toEqual([]);
-  it.performAll();
-  expect(it.settled()).toBe(true);
-});
-
-test("a look from before a follow-up was taken does not end the wait for what comes of that", () => {
-  const it = started();
-  it.run("SUCCEEDED", 10);
-  it.performAll();
-  const waited = it.thread().decided;
-  it.give(reply("one more thing"));
-  it.done("follow-up", {});
-  it.performAll();
-  it.give({ kind: "run", run: runAt("SUCCEEDED", 10), waited });
-  expect(it.thread().runs[0]?.open).toBe(true);
-  it.run("SUCCEEDED", 20);
-  expect(it.effects("answer")).toHaveLength(1);
-});
-
 test("an end is told once, though sweeps show it again and again", () => {
   const it = started();
   it.run("SUCCEEDED", 10);

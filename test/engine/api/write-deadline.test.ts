@@ -18,7 +18,7 @@ test("a write that slow look-ups left no time for is not begun, and surely did n
     cancel: (runId) => standIn.cancel(runId),
   };
   const all = { agentRuns, transcripts: standIn, factories: standIn, log: silentLog, runName: "bot" };
-  const { api } = unlessLate({ ...all, hand: async () => "handed" }, createTimers(clock), 1_000);
+  const { api } = unlessLate({ ...all, deliver: async () => true }, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
   expect(await api.agentRuns.create(request)).toMatchObject({ run_id: "run-1" });

@@ -15,28 +15,30 @@ async function started(state: string) {
   const store = createMemoryStore();
   const api = new StandInApi(clock);
   const slack = createStandInPlatform("slack");
-  const engine = createEngine({
-    store,
-    agentRuns: api,
-    transcripts: api,
-    factories: api,
-    platforms: [slack],
-    decide: createDecide(rules),
-    clock,
-    log: silentLog,
-    runName: rules.runName,
-    pollIntervalMs: 2_000,
-  });
+  const newEngine = () =>
+    createEngine({
+      store,
+      agentRuns: api,
+      transcripts: api,
+      factories: api,
+      platforms: [slack],
+      decide: createDecide(rules),
+      clock,
+      log: silentLog,
+      runName: rules.runName,
+      pollIntervalMs: 2_000,
+    });
+  const engine = newEngine();
   await engine.start();
   await engine.accept(mention("fix it"));
   await clock.advance(2_000);
   api.turn("run-1", state);
   await clock.advance(5_000);
   const told = () => slack.tries.filter(({ effect }) => effect.kind === "reply").length;
-  return { clock, store, api, slack, engine, told };
+  return { clock, store, api, slack, engine, newEngine, told };
 }
 
-test("a run of which nothing shows after a follow-up is let go after a while, and told no second time", async () => {
+test("a run that does not change after a follow-up settles after a while, and its end is told once", async () => {
   const { clock, store, engine, told } = await started("SUCCEEDED");
   expect(isSettled(store.get(place))).toBe(true);
   await engine.accept(reply("one more thing"));
@@ -47,7 +49,7 @@ test("a run of which nothing shows after a follow-up is let go after a while, an
   expect(told()).toBe(1);
 });
 
-test("a run is let go in its time although sweeps show only what others do meanwhile", async () => {
+test("a run settles in time even if sweeps show only changes of other runs", async () => {
   const { clock, store, engine, api } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));
   await engine.accept(mention("another", { place: "slack:T1:C1:200.1" }));
@@ -58,7 +60,7 @@ test("a run is let go in its time although sweeps show only what others do meanw
   expect(isSettled(store.get(place))).toBe(true);
 });
 
-test("a run that goes on late after a follow-up is told of again", async () => {
+test("the next end of a run that continues late after a follow-up is told", async () => {
   const { clock, store, engine, api, told } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));
   await clock.advance(60_000);
@@ -70,7 +72,7 @@ test("a run that goes on late after a follow-up is told of again", async () => {
   expect(isSettled(store.get(place))).toBe(true);
 });
 
-test("a BLOCKED that was heard before the follow-up's outcome was saved is told all the same", async () => {
+test("a BLOCKED that is seen before the follow-up's outcome is saved is told", async () => {
   const { clock, api, engine, told } = await started("BLOCKED");
   expect(told()).toBe(1);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -86,7 +88,20 @@ test("a BLOCKED that was heard before the follow-up's outcome was saved is told 
   expect(told()).toBe(2);
 });
 
-test("a clock that is put forward does not end the wait for what comes of a follow-up", async () => {
+test("a restart does not start the settling time again", async () => {
+  const { clock, store, engine, newEngine, told } = await started("SUCCEEDED");
+  await engine.accept(reply("one more thing"));
+  await clock.advance(60_000);
+  await engine.stop();
+  await newEngine().start();
+  await clock.advance(20_000);
+  expect(isSettled(store.get(place))).toBe(false);
+  await clock.advance(25_000);
+  expect(isSettled(store.get(place))).toBe(true);
+  expect(told()).toBe(1);
+});
+
+test("a clock that is put forward does not shorten the settling time", async () => {
   const { clock, store, engine, api, told } = await started("SUCCEEDED");
   const { now } = clock;
   await engine.accept(reply("one more thing"));
@@ -101,7 +116,7 @@ test("a clock that is put forward does not end the wait for what comes of a foll
   expect(told()).toBe(2);
 });
 
-test("an end that no sweep has shown yet is told with its own answer before a follow-up overtakes it", async () => {
+test("an end that no sweep has seen is told with its own answer before a follow-up continues the run", async () => {
   const { clock, api, engine, slack } = await started("INPROGRESS");
   const stamp = () => new Date(clock.now()).toISOString();
   api.conversations.set("run-1", [

@@ -12,7 +12,7 @@ function follow(made: SetUp, runId: string, name: string | null, listedAs: strin
 
 const stateOf = (made: SetUp, runId: string) => made.store.get(`chat:${runId}`).runs[0]?.run?.state;
 
-test("runs that share another name are swept by it, one request for all of them", async () => {
+test("runs that share another name are found with one list request", async () => {
   const made = setUp();
   for (let n = 0; n < 30; n += 1) follow(made, `x${n}`, "nightly");
   await made.engine.start();
@@ -24,7 +24,7 @@ test("runs that share another name are swept by it, one request for all of them"
   expect(new Set(made.api.queries.map(({ name }) => name))).toEqual(new Set(["nightly"]));
 });
 
-test("a single run of another name, and runs of no known name, are fetched by themselves", async () => {
+test("a single run of another name, and runs of no known name, are fetched", async () => {
   const made = setUp();
   follow(made, "lonely", "nightly");
   follow(made, "nameless", null);
@@ -36,7 +36,7 @@ test("a single run of another name, and runs of no known name, are fetched by th
   expect(made.api.count("list")).toBe(0);
 });
 
-test("of many runs without a name a few are fetched a tick, and each has its turn", async () => {
+test("a few of many runs without a name are fetched at each tick, and each has its turn", async () => {
   const made = setUp();
   for (let n = 0; n < 40; n += 1) follow(made, `n${n}`, null);
   await made.engine.start();
@@ -46,7 +46,7 @@ test("of many runs without a name a few are fetched a tick, and each has its tur
   for (let n = 0; n < 40; n += 1) expect(stateOf(made, `n${n}`)).toBe("QUEUED");
 });
 
-test("runs that their name's sweeps don't show are looked for, then fetched by themselves", async () => {
+test("runs that lists of their name leave out are looked for, then fetched", async () => {
   const made = setUp();
   follow(made, "shown", "bot");
   follow(made, "hidden-1", "bot", "a skill's name");
@@ -64,7 +64,7 @@ test("runs that their name's sweeps don't show are looked for, then fetched by t
   expect([stateOf(made, "hidden-1"), stateOf(made, "hidden-2")]).toEqual(["SUCCEEDED", "BLOCKED"]);
 });
 
-test("a service whose filters show no change at all is still followed", async () => {
+test("runs are followed even if the API's filter shows no changes at all", async () => {
   const made = setUp();
   for (const runId of ["a", "b", "c"]) follow(made, runId, "bot");
   const list = made.api.list.bind(made.api);
@@ -79,7 +79,7 @@ test("a service whose filters show no change at all is still followed", async ()
   for (const runId of ["a", "b", "c"]) expect(stateOf(made, runId)).toBe("SUCCEEDED");
 });
 
-test("quiet runs are looked for ever more seldom", async () => {
+test("unchanged runs are looked for less and less often", async () => {
   const made = setUp();
   for (let n = 0; n < 50; n += 1) follow(made, `q${n}`, "bot");
   await made.engine.start();
@@ -90,7 +90,7 @@ test("quiet runs are looked for ever more seldom", async () => {
   expect(made.api.count("fetch")).toBe(0);
 });
 
-test("a run that the API says it does not know is asked for again, and given up after an hour of that", async () => {
+test("a run that the API does not know is fetched again, and given up after an hour", async () => {
   const made = setUp();
   follow(made, "gone", null);
   await made.engine.start();
@@ -106,7 +106,7 @@ test("a run that the API says it does not know is asked for again, and given up 
   expect(made.engine.status().unfinishedRuns).toBe(0);
 });
 
-test("a listed run that vanishes from the service is given up as well", async () => {
+test("a listed run that disappears from the API is given up as well", async () => {
   const made = setUp();
   follow(made, "gone", "bot");
   follow(made, "stays", "bot");
@@ -117,7 +117,7 @@ test("a listed run that vanishes from the service is given up as well", async ()
   expect([stateOf(made, "gone"), stateOf(made, "stays")]).toEqual(["ERROR", "QUEUED"]);
 });
 
-test("a run that is missing for a while and comes back is followed on", async () => {
+test("a run that is missing for a while is followed again when it is back", async () => {
   const made = setUp();
   follow(made, "back", null);
   await made.engine.start();
@@ -131,7 +131,7 @@ test("a run that is missing for a while and comes back is followed on", async ()
   expect(stateOf(made, "back")).toBe("SUCCEEDED");
 });
 
-test("a run that may not be read holds up no other", async () => {
+test("a run that the bot may not read does not hold up others", async () => {
   const made = setUp();
   follow(made, "secret", null);
   follow(made, "ours", "bot");
@@ -145,7 +145,7 @@ test("a run that may not be read holds up no other", async () => {
   expect(stateOf(made, "ours")).toBe("SUCCEEDED");
 });
 
-test("runs of another name that the service won't list are fetched by themselves", async () => {
+test("runs of another name that the API won't list are fetched", async () => {
   const made = setUp();
   follow(made, "a", "nightly");
   follow(made, "b", "nightly");
@@ -157,7 +157,7 @@ test("runs of another name that the service won't list are fetched by themselves
   expect([stateOf(made, "a"), stateOf(made, "b")]).toEqual(["QUEUED", "QUEUED"]);
 });
 
-test("where our own name may not be listed, each of its runs is fetched by itself", async () => {
+test("if our own name may not be listed, each of its runs is fetched", async () => {
   const made = setUp();
   for (const runId of ["a", "b"]) follow(made, runId, "bot");
   made.api.before = (call) => {

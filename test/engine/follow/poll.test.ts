@@ -16,7 +16,7 @@ function unfinished(made: SetUp, count: number, name: string | null = "bot"): vo
 
 const sweeps = (made: SetUp) => made.happenings.filter(({ kind }) => kind === "swept").length;
 
-test("a run's changes reach its thread, to the end, and then nothing is asked any more", async () => {
+test("a run is followed to its end, and then the API is no longer asked", async () => {
   const made = setUp();
   const { engine, ask, api, clock, store } = made;
   await engine.start();
@@ -42,7 +42,7 @@ test("a thousand unfinished, unchanged runs cost one request a tick and no store
   unfinished(made, 1_000);
   await made.engine.start();
   await made.clock.advance(2_000);
-  // The first sweep shows them all, in three pages at most; from then on, only what has changed is listed.
+  // The first sweep shows them all; from then on, only changed runs are listed.
   expect(made.small.runEvents).toHaveLength(1_000);
   await made.clock.advance(120_000);
   const { api, store, clock } = made;
@@ -55,7 +55,7 @@ test("a thousand unfinished, unchanged runs cost one request a tick and no store
   expect(api.count("fetch")).toBe(0);
 });
 
-test("after a thousand changes at once a tick costs one request, and a change that shows late is found", async () => {
+test("after a thousand changes at once a tick costs one request, and a change that appears late is found", async () => {
   const made = setUp();
   unfinished(made, 1_000);
   const { engine, api, clock, store } = made;
@@ -71,7 +71,7 @@ test("after a thousand changes at once a tick costs one request, and a change th
   const happened = new Date(clock.now() - 500).toISOString();
   for (let n = 101; n <= 800; n += 1) api.turn(`bot-run-${n}`, "CLAIMED");
   await clock.advance(4_000);
-  // It happened before the others' changes and shows only now.
+  // It happened before the others' changes and appears only now.
   const late = api.runs.get("bot-run-7");
   if (late === undefined) throw new Error("there is no such run");
   api.runs.set("bot-run-7", { ...late, state: "SUCCEEDED", updated_at: happened });
@@ -102,7 +102,7 @@ test("runs that ended while the bot was down are found at the start, page by pag
   expect(made.engine.status()).toMatchObject({ unfinishedRuns: 0, unsettled: 0 });
 });
 
-test("runs of others under the same name are not taken to the store", async () => {
+test("other people's runs of the same name cause no store access", async () => {
   const made = setUp();
   unfinished(made, 1);
   for (let n = 0; n < 20; n += 1) made.api.add({ run_id: `theirs-${n}` });
@@ -161,7 +161,7 @@ test("never more than one sweep is under way", async () => {
   expect(most).toBe(1);
 });
 
-test("errors of the API never end the polling, are asked about ever more seldom, and are logged once", async () => {
+test("API errors never end the polling: it backs off, and logs the error once", async () => {
   const made = setUp();
   unfinished(made, 1);
   const { engine, api, clock, logged, store } = made;
@@ -181,7 +181,7 @@ test("errors of the API never end the polling, are asked about ever more seldom,
   expect(logged.filter(({ level }) => level === "info")).toHaveLength(1);
 });
 
-test("a limit of the API is obeyed, even if something is dispatched meanwhile", async () => {
+test("a rate limit of the API is obeyed even after a new dispatch", async () => {
   const made = setUp();
   unfinished(made, 1);
   const { engine, api, clock, ask } = made;
@@ -200,7 +200,7 @@ test("a limit of the API is obeyed, even if something is dispatched meanwhile", 
   expect(api.count("list")).toBe(2);
 });
 
-test("news that could not be saved is handed again when the store works", async () => {
+test("a change that could not be saved is delivered again when the store works", async () => {
   const made = setUp();
   unfinished(made, 1);
   const { engine, api, clock, store, logged } = made;
@@ -217,7 +217,7 @@ test("news that could not be saved is handed again when the store works", async 
   expect(engine.status().lastSweep?.ok).toBe(true);
 });
 
-test("a thread that can't be saved holds up no other thread's news", async () => {
+test("a thread that can't be saved does not hold up changes of other threads", async () => {
   const made = setUp();
   unfinished(made, 3);
   const { engine, api, clock, store } = made;
@@ -235,7 +235,7 @@ test("a thread that can't be saved holds up no other thread's news", async () =>
   expect(store.get("chat:bot-1").runs[0]?.open).toBe(false);
 });
 
-test("an older word of the API, from a replica that is behind, is not handed on", async () => {
+test("an older snapshot, from a replica that is behind, is not delivered", async () => {
   const made = setUp();
   unfinished(made, 1);
   const { engine, api, clock, small } = made;
@@ -249,7 +249,7 @@ test("an older word of the API, from a replica that is behind, is not handed on"
   expect(small.runEvents.map(({ state }) => state)).toEqual(["QUEUED", "INPROGRESS"]);
 });
 
-test("a thread that can't be saved does not have its neighbours' changes listed again and again", async () => {
+test("a thread that can't be saved does not cause other runs to be listed again and again", async () => {
   const made = setUp();
   unfinished(made, 50);
   const { engine, api, clock, store } = made;

@@ -1,4 +1,4 @@
-/** Cards, labels, and the telling of ends: what people are shown of each run. */
+/** Judges what people see of each run: cards, labels, and replies that tell its end. */
 import { isEnded } from "#core/run.ts";
 import type { View } from "#core/view.ts";
 import { headline, type Posted } from "#test/simulation/world/chat.ts";
@@ -70,10 +70,10 @@ function checkCard({ wrong }: Outside, card: Posted, run: SimulatedRun): void {
   if (text.includes("Waiting: ")) wrong("a card shows the last state", `${name} still says that it waits`);
 }
 
-/** So long the slowest look at a run may take where nothing goes wrong. */
+/** The longest time between two looks at a run if nothing fails. */
 const slowestLookMs = 3 * 60_000;
 
-/** Episodes that nobody can have missed, where nothing went wrong: for how long they lasted. */
+/** Episodes that lasted long enough to be seen by the bot, in histories in which nothing fails. */
 function plainEpisodes({ world }: Outside, card: Posted, run: SimulatedRun): ReadonlySet<number> {
   const plain = new Set<number>();
   if (!world.machine.weather.calm) return plain;
@@ -87,7 +87,10 @@ function plainEpisodes({ world }: Outside, card: Posted, run: SimulatedRun): Rea
   return plain;
 }
 
-/** Each end and each BLOCKED at most once, the last one for sure, and those that were plain to see. */
+/**
+ * Each end or BLOCKED is told at most once; the last one, and those that were visible long enough, exactly
+ * once.
+ */
 function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
   const { posted, wrong } = outside;
   const plain = plainEpisodes(outside, card, run);
@@ -100,7 +103,7 @@ function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
     const what = `${run.id} ${ended} (episode ${episode}) in ${card.place}: ${told.length} times`;
     if (told.length > 1) wrong("an end is told once", what);
     const isLast = episode === run.episodes.length && (isEnded(state) || state === "BLOCKED");
-    // Two ends that say the same, one soon after the other, are taken for one that was touched.
+    // A second end with the same answer soon after the first one looks like a touch of the first.
     const isSame = run.episodes[index - 1] === ended && run.answers[index - 1] === run.answers[index];
     if ((isLast || plain.has(episode)) && told.length === 0 && !isSame) wrong("an end is told", what);
     for (const { view } of told) {
@@ -139,7 +142,7 @@ function checkLabels({ world, wrong }: Outside): void {
       const run = world.service.runs.get(runId ?? "");
       return run !== undefined && !isEnded(wordOn(run).state);
     };
-    // What ended hides no run at work, and what never started hides none.
+    // A run at work goes before an ended one, and either before one that was never started.
     const latest =
       thread.runs.findLast(({ runId }) => atWork(runId)) ??
       thread.runs.findLast(({ failed }) => failed === null) ??

@@ -1,4 +1,4 @@
-/** Each thing that people did, and what they heard of it. */
+/** Judges the bot's reaction to each thing that people did. */
 import type { ChatPlatform } from "#test/simulation/world/chat.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
@@ -25,7 +25,7 @@ const platformOf = ({ world }: Outside, { event }: Deed): ChatPlatform =>
 
 const ofDeed = (deed: Deed, effect: string): boolean => effect.startsWith(`${deed.event.id}/`);
 
-/** What was posted because of the deed, and what the platform refused to post. */
+/** Messages that were posted because of the deed, and those that the platform refused. */
 function traces(outside: Outside, deed: Deed) {
   const posted = outside.posted.filter(
     ({ kind, dispatch, effect }) =>
@@ -53,7 +53,7 @@ function checkIgnored(outside: Outside, deed: Deed): void {
       other.ackedAt !== null &&
       deed.triedAt !== null &&
       other.ackedAt < deed.triedAt &&
-      // What was said before the run was asked for is no answer to it.
+      // A message from before the request is no follow-up.
       other.event.at < event.at,
   );
   if (asked) outside.wrong("no silence", `${event.id} was ignored although a run was asked for there before`);
@@ -106,7 +106,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
   }
 }
 
-/** A run that is asked for again is not named after whoever did; where its place is closed, only tries show it. */
+/** A retry is not named after its event. In a locked place only its attempted posts show it. */
 const retried = (outside: Outside, deed: Deed): boolean =>
   [
     ...outside.runsOf.keys(),
@@ -114,19 +114,19 @@ const retried = (outside: Outside, deed: Deed): boolean =>
     ...platformOf(outside, deed).refused,
   ].some((name) => name.includes("#retry-"));
 
-/** A run was asked for in the deed's place before: what is said there then is said to the agent. */
+/** True if a run was asked for in the deed's place before it: then the deed is a follow-up. */
 const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boolean =>
   outside.deeds.some((other) => {
     const cards = outside.posted.filter(
       ({ kind, dispatch, place }) => kind === "card" && dispatch === other.event.id && place === event.place,
     );
     if (!other.permitted || other.ackedAt === null || ackedAt === null || triedAt === null) return false;
-    // A run that was started elsewhere is here as soon as it has a card.
+    // A run that was started elsewhere belongs to the place once it has a card there.
     if (other.verb === "attach") return cards.some(({ at }) => at < triedAt);
     return other.intent === "dispatch" && cards.length > 0 && other.ackedAt < ackedAt;
   });
 
-/** The place was muted before, perhaps while both still waited for the platform to tell who may do what. */
+/** True if the place was muted before, even if both events were still waiting for a permission. */
 const wasMuted = ({ deeds, seen }: Outside, { event }: Deed): boolean =>
   deeds.some(
     ({ verb, permitted, event: other }) =>
@@ -137,7 +137,7 @@ const wasMuted = ({ deeds, seen }: Outside, { event }: Deed): boolean =>
       other.at < event.at,
   );
 
-/** That there is no run to pass anything on to is said once in a place. */
+/** A place is told once that it has no run that messages could be passed on to. */
 const saidOnce = ({ posted }: Outside, { event }: Deed): boolean =>
   posted.some(({ place, view }) => place === event.place && headline(view).startsWith("No run is here"));
 
@@ -148,7 +148,7 @@ function checkRefused(outside: Outside, deed: Deed): void {
   const before = outside.posted.some(
     ({ kind, place, person }) => kind === "tell" && place === event.place && person === event.by.id,
   );
-  // A plain reply is marked; why is said once in a place.
+  // Each refused reply gets a reaction; its place gets the reason once.
   if (event.kind === "reply" && platformOf(outside, deed).reactions.get(event.message)?.has("refused"))
     return;
   const secret = "answerVia" in event && event.answerVia !== undefined;
@@ -156,7 +156,7 @@ function checkRefused(outside: Outside, deed: Deed): void {
   outside.wrong("no silence", `${event.id} was refused, and its author was not told`);
 }
 
-/** What is marked as taken has reached the agent. */
+/** A message that is marked as taken must have reached the agent. */
 function checkMark(outside: Outside, deed: Deed): void {
   const { event, intent, token } = deed;
   if (intent !== "say" || token === null || !("message" in event)) return;
@@ -170,10 +170,10 @@ function checkMark(outside: Outside, deed: Deed): void {
   outside.wrong("a follow-up that is marked has arrived", `${event.id} is marked, and reached nobody`);
 }
 
-/** Nobody hears the same thing twice. */
+/** A person is told each thing once, and a follow-up that arrived is marked. */
 function checkTold(outside: Outside, deed: Deed): void {
   const platform = platformOf(outside, deed);
-  // What a place refused is told privately instead, each for itself.
+  // Replies that a place refused are sent privately, each by itself.
   const tells = outside.posted.filter(
     ({ kind, effect }) => kind === "tell" && ofDeed(deed, effect) && !effect.includes("/reply/"),
   );
@@ -184,7 +184,7 @@ function checkTold(outside: Outside, deed: Deed): void {
   }
   for (const effect of different) {
     const times = tells.filter((posted) => posted.effect === effect).length;
-    // What is private can't be looked up.
+    // Private messages can't be looked up before they are repeated.
     const mayRepeat = platform.name === "slack" && platform.unsure.has(effect);
     if (times > 1 && !mayRepeat) outside.wrong("a message is posted once", `${effect}: ${times} times`);
   }

@@ -1,4 +1,4 @@
-/** What an hour's outage must be like, besides what every history must. */
+/** Judges a history with an hour's outage, besides the promises that every history keeps. */
 import { toApi } from "#core/effect.ts";
 import { defaultLimits } from "#engine/base/limits.ts";
 import { type Hour, type Outage, systems } from "#test/simulation/hour.ts";
@@ -7,21 +7,21 @@ import type { Milestone } from "#test/simulation/story/milestones.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
 import type { System } from "#test/simulation/world/weather.ts";
 
-/** Platforms call a delivery lost when it isn't answered by then. */
+/** Platforms give up on a delivery that is not answered within this time. */
 const ackWithinMs = 3_000;
-/** The first waits of one effect add up to some five minutes, the others are some four minutes each. */
+/** An effect's first waits add up to about five minutes; each later one is about four minutes. */
 const mostTries = 23;
-/** The poller's, which wait a minute at the most. */
+/** The poller waits at most a minute after a failure. */
 const mostSweeps = 120;
-/** More than without an outage. */
+/** Allowed on top of the requests without an outage. */
 const mostInASecond = 60;
 const storedUpMs = 8 * 60_000;
-/** One request more, as where a list has another page; far less than any try that fails. */
+/** One more request, such as another page of a list; far fewer than after a failed try. */
 const directLateMs = 400;
-/** As long as the shortest tick of the poller, and a write: when a sweep comes depends on all runs together. */
+/** The poller's shortest tick and a write: the time of a sweep depends on all runs. */
 const sweptLateMs = 2_100;
 
-/** Empty: it was as it must be. `calmHour` is the same hour without an outage. */
+/** Returns the violations. `calmHour` is the same hour without an outage. */
 export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly string[] {
   return [
     ...hour.violations.map(({ invariant, what }) => `${invariant}: ${what}`),
@@ -35,7 +35,7 @@ export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly 
 }
 
 function unacknowledged({ deeds }: Hour, calmHour: Hour): readonly string[] {
-  // A comment that overtakes the first command in its place concerns nobody, outage or not.
+  // A comment that arrives before the first command of its place is ignored, with or without an outage.
   const calmly = new Map(calmHour.deeds.map((deed) => [deed.event.id, howTaken(deed)]));
   const other = deeds.filter((deed) => {
     const how = howTaken(deed);
@@ -54,7 +54,7 @@ function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): reado
   const pending = hour.atReturn.pending.get(system) ?? { effects: 0, firsts: 0 };
   const during = countBetween(hour, system, downFromMs, downToMs);
   const isApi = system === toApi;
-  // Before a word is sent to a run, the API is asked about the run.
+  // Before a follow-up is sent, its run is fetched.
   const perTry = isApi ? 2 : 1;
   const most =
     sickness === "crawls" || sickness === "is sick in turns"
@@ -68,7 +68,7 @@ function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): reado
   for (const [kind, atOnce] of hour.mostAtOnce) {
     if (atOnce > defaultLimits.perSystem) found.push(`${atOnce} requests at once: ${kind}`);
   }
-  // Where many tries hung, the others wait for them to end, and then come as fast as they are answered.
+  // After many tries that hung, the waiting ones come as fast as they are answered.
   if (sickness === "hangs") return found;
   const first = countBetween(hour, system, downToMs, downToMs + 1_000);
   if (first > Math.max(pending.firsts / 4, 10)) {
@@ -85,7 +85,7 @@ function storms(hour: Hour, { system, sickness }: Outage, calmHour: Hour): reado
 const countBetween = ({ requests }: Hour, to: System, fromMs: number, toMs: number): number =>
   requests.filter(({ system, atMs }) => system === to && fromMs <= atMs && atMs < toMs).length;
 
-/** The busiest system's requests in each second from the outage until what was stored up is done. */
+/** Requests of the busiest system in each second, from the start of the outage until the backlog is done. */
 function bySecond({ requests }: Hour): ReadonlyMap<number, number> {
   const busiest = new Map<number, number>();
   for (const each of systems) {
@@ -100,7 +100,7 @@ function bySecond({ requests }: Hour): ReadonlyMap<number, number> {
   return busiest;
 }
 
-/** What has nothing to do with the system that is down. */
+/** Results that don't depend on the system that is down. */
 export const isElsewhere = (milestone: Milestone, down: System): boolean =>
   down === toApi ? / direct (card|answer to help) /.test(milestone) : !milestone.startsWith(down);
 
@@ -117,7 +117,7 @@ function disturbed(hour: Hour, { system }: Outage, calmHour: Hour): readonly str
   return found;
 }
 
-/** The poller's health and what is still to be done are what the bot's status and its metrics show. */
+/** The bot's status and metrics show the poller's health and the pending effects. */
 function misreported({ atReturn: { status }, statusAfter }: Hour, { system, sickness }: Outage): string[] {
   const found: string[] = [];
   if (sickness === "crawls" || sickness === "is sick in turns") return found;

@@ -1,4 +1,4 @@
-/** Whether what can be seen outside, when all is quiet, is what people were promised. */
+/** Judges the promises by what is visible from outside once all is quiet. */
 import type { Deed } from "#test/simulation/world/deliveries.ts";
 import { gather } from "#test/simulation/world/outside.ts";
 import type { World } from "#test/simulation/world/world.ts";

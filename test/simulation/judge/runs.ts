@@ -1,4 +1,4 @@
-/** Runs and follow-ups, as the service has them. */
+/** Judges the runs and follow-ups that the service has received. */
 import type { Deed } from "#test/simulation/world/deliveries.ts";
 import { firstOf, type Outside, unquoted } from "#test/simulation/world/outside.ts";
 import { lockedIssue } from "#test/simulation/world/world.ts";
@@ -46,7 +46,7 @@ export function checkRuns(outside: Outside): void {
   }
 }
 
-/** What was acked before another thing was even delivered reaches the same run before it. */
+/** A follow-up that was acked before another one was delivered reaches the run first. */
 function checkOrder({ world, followUps, wrong }: Outside, byId: ReadonlyMap<string, Deed>): void {
   for (const run of world.service.runs.values()) {
     const told = followUps
@@ -55,7 +55,7 @@ function checkOrder({ world, followUps, wrong }: Outside, byId: ReadonlyMap<stri
     for (const [at, later] of told.entries()) {
       for (const earlier of told.slice(0, at)) {
         if (!later || !earlier || later.event.place !== earlier.event.place) continue;
-        // What was ignored first and took effect in a later delivery has no order.
+        // A follow-up that was ignored first, and taken when it was delivered again, has no order.
         if (later.acked !== "saved") continue;
         if (later.ackedAt !== null && earlier.triedAt !== null && later.ackedAt < earlier.triedAt) {
           wrong(
@@ -68,7 +68,7 @@ function checkOrder({ world, followUps, wrong }: Outside, byId: ReadonlyMap<stri
   }
 }
 
-/** Each person's words stand as an instruction in one place, and only if that person may instruct. */
+/** A person's words are an instruction in at most one prompt or follow-up, and only with permission. */
 function checkTokens({ deeds, runsOf, followUps, wrong }: Outside): void {
   const instructions = [
     ...[...runsOf].flatMap(([dispatch, runs]) =>

@@ -1,4 +1,4 @@
-/** What the disk holds, and the order in which things reached a place. */
+/** Judges the stored threads, and the order in which effects reached a place. */
 import type { Outside } from "#test/simulation/world/outside.ts";
 
 export function checkStore(outside: Outside): void {
@@ -12,12 +12,12 @@ export function checkStore(outside: Outside): void {
   }
   for (const platform of [world.slack, world.github]) {
     for (const [place, done] of platform.done) {
-      // Several threads may have something to say in a channel; a place belongs to one.
+      // Several threads may post in a channel; a place belongs to one thread.
       if (!place.includes("#") && place.split(":").length < 4) continue;
       let last = 0;
       const seen = new Set<string>();
       for (const { effect, kind } of done) {
-        // A command that was handed over is answered by the thread that has the run.
+        // A command that was handed over is answered by the thread of its run.
         if (seen.has(effect) || kind === "tell" || kind === "react") continue;
         seen.add(effect);
         const number = Number(effect.slice(effect.lastIndexOf("/") + 1));

@@ -1,4 +1,4 @@
-/** Plants each defect and tells histories until one shows it: `node test/simulation/planted/hunt.ts`. */
+/** Plants each defect and simulates histories until one shows it: `node test/simulation/planted/hunt.ts`. */
 import { tell } from "#test/simulation/story/history.ts";
 import { people } from "./people.ts";
 import { performing } from "./performing.ts";
@@ -9,7 +9,7 @@ export const planted: readonly Planted[] = [...saving, ...performing, ...people]
   (one, other) => one.promise - other.promise,
 );
 
-export const mostSeeds = 1_000;
+const mostSeeds = 1_000;
 const atOnce = 16;
 
 export interface Caught {
@@ -17,14 +17,14 @@ export interface Caught {
   readonly invariant: string;
 }
 
-/** The first seed whose history shows the defect; null: none of the first thousand does. */
-export async function hunt({ plant }: Planted): Promise<Caught | null> {
-  for (let from = 1; from <= mostSeeds; from += atOnce) {
+/** The first seed whose history shows the defect; null: none of a thousand does. */
+export async function hunt({ plant, from: first = 1 }: Planted): Promise<Caught | null> {
+  for (let from = first; from < first + mostSeeds; from += atOnce) {
     const seeds = Array.from({ length: atOnce }, (_, index) => from + index);
     const histories = await Promise.all(seeds.map((seed) => tell(seed, { plant })));
     for (const { seed, violations } of histories) {
-      const [first] = violations;
-      if (first !== undefined) return { seed, invariant: first.invariant };
+      const [violation] = violations;
+      if (violation !== undefined) return { seed, invariant: violation.invariant };
     }
   }
   return null;

@@ -1,11 +1,11 @@
-/** Promises 5 and 8: what is told, and who may. */
+/** Promises 5 and 8: what people are told, and who has permission. */
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Planted } from "./planted.ts";
 
-/** Effects that were just decided, and that this picks, are forgotten. */
+/** Drops the new effects for which `isForgotten` is true. */
 const forgetting = (isForgotten: (effect: Effect) => boolean): Plant => ({
   decide: (decide) => (thread, event, now) => {
     const decision = decide(thread, event, now);
@@ -28,8 +28,8 @@ export const people: readonly Planted[] = [
   { name: "a cancelled run's end is not told", promise: 5, plant: forgetting(saying("was cancelled")) },
   { name: "a BLOCKED is not told", promise: 5, plant: forgetting(saying("needs an answer")) },
   { name: "a refused dispatch is not told", promise: 5, plant: forgetting(saying("could not be started")) },
-  { name: "whoever may not hears nothing", promise: 5, plant: forgetting(saying("Sorry, ")) },
-  { name: "whoever mistypes hears nothing", promise: 5, plant: forgetting(saying("I don't know the")) },
+  { name: "a person without permission is not told so", promise: 5, plant: forgetting(saying("Sorry, ")) },
+  { name: "a person who mistypes is not told so", promise: 5, plant: forgetting(saying("I don't know the")) },
   { name: "a lost follow-up is not told", promise: 5, plant: forgetting(saying("did not reach the agent")) },
   {
     name: "a run is made in a locked issue",
@@ -58,7 +58,7 @@ export const people: readonly Planted[] = [
     },
   },
   {
-    name: "a run that was continued is not told of again",
+    name: "the next end of a run that was continued is not told",
     promise: 5,
     plant: {
       decide: (decide) => (thread, event, now) => {
@@ -71,14 +71,40 @@ export const people: readonly Planted[] = [
     },
   },
   {
-    name: "an unknown permission counts as one",
+    name: "an end after a follow-up is final at once",
+    promise: 5,
+    plant: {
+      decide: (decide) => (thread, event, now) => {
+        const decision = decide(thread, event, now);
+        if (decision.kind !== "keep" || decision.thread === thread) return decision;
+        const settlesAt = new Date(now).toISOString();
+        const runs = decision.thread.runs.map((run) => (run.settlesAt ? { ...run, settlesAt } : run));
+        return { kind: "keep", thread: { ...decision.thread, runs } };
+      },
+    },
+  },
+  {
+    name: "a snapshot from before a follow-up settles the run",
+    promise: 5,
+    // In the first thousand seeds no follow-up is taken at that instant.
+    from: 1_303_391,
+    plant: {
+      decide: (decide) => (thread, event, now) => {
+        if (event.kind !== "run" || event.followUps === undefined) return decide(thread, event, now);
+        const record = thread?.runs.find(({ runId }) => runId === event.run.run_id);
+        return decide(thread, { ...event, followUps: record?.followUps ?? 0 }, now);
+      },
+    },
+  },
+  {
+    name: "an unknown permission counts as write access",
     promise: 8,
     plant: believing((event) =>
       event.by.permission === "unknown" ? { ...event, by: { ...event.by, permission: "write" } } : event,
     ),
   },
   {
-    name: "who may read may write",
+    name: "read access counts as write access",
     promise: 8,
     plant: {
       platform: (platform) => ({
@@ -98,21 +124,21 @@ export const people: readonly Planted[] = [
     plant: believing((event) => ({ ...event, by: { ...event.by, bot: false } })),
   },
   {
-    name: "the list of people is not looked at",
+    name: "the list of permitted people is ignored",
     promise: 8,
     plant: believing((event) =>
       event.by.id === "mallory" ? { ...event, by: { ...event.by, id: "alice" } } : event,
     ),
   },
   {
-    name: "what is said aside is passed on",
+    name: "an aside is passed on to the agent",
     promise: 8,
     plant: believing((event) =>
       event.kind === "reply" ? { ...event, text: event.text.replace("!aside ", "") } : event,
     ),
   },
   {
-    name: "what others said reaches the agent unquoted",
+    name: "other people's messages reach the agent unquoted",
     promise: 8,
     plant: {
       service: (service) => ({

@@ -4,7 +4,7 @@ import type { Outcome } from "#core/outcome.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Planted } from "./planted.ts";
 
-/** Decides as before, then has the thread changed. */
+/** Changes each thread that was decided. */
 const changing =
   (change: (thread: Thread) => Thread) =>
   (decide: Decide): Decide =>
@@ -32,7 +32,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "what was decided last is done first",
+    name: "the effects that were decided last are performed first",
     promise: 3,
     plant: {
       decide: (decide) => (thread, event, now) => {
@@ -47,7 +47,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "one hanging platform holds up the other",
+    name: "a platform that hangs holds up the other one",
     promise: 3,
     plant: (() => {
       const last = new WeakMap<object, Promise<unknown>>();
@@ -66,7 +66,7 @@ export const performing: readonly Planted[] = [
     })(),
   },
   {
-    name: "a post of unknown fate is repeated unseen",
+    name: "a post with an unknown outcome is repeated without a search",
     promise: 4,
     plant: {
       platform: (platform) => ({
@@ -76,7 +76,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "a post that a crash cut off is repeated unseen",
+    name: "a post that a crash interrupted is repeated without a search",
     promise: 4,
     plant: {
       platform: (platform) => ({
@@ -87,7 +87,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "a dispatch of unknown fate is repeated unseen",
+    name: "a dispatch with an unknown outcome is repeated without a search",
     promise: 4,
     plant: {
       service: (service) => ({
@@ -100,12 +100,12 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "a dispatch is looked for on the first page only",
+    name: "a dispatch is searched for on the first page only",
     promise: 4,
     plant: {
       service: (service) => ({
         ...service,
-        // As small as a busy service's first page is beside all that it has
+        // A page of one run, as small as the first page of a busy service is compared to all its runs.
         list: async (query) => ({
           ...(await service.list({ ...query, limit: 1 })),
           page_info: { has_next_page: false },
@@ -114,7 +114,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "a follow-up of unknown fate is repeated unseen",
+    name: "a follow-up with an unknown outcome is repeated without a search",
     promise: 4,
     plant: {
       service: (service) => ({
@@ -128,7 +128,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "what meets a rate limit is dropped",
+    name: "an effect that meets a rate limit is dropped",
     promise: 7,
     plant: {
       platform: (platform) => ({
@@ -141,7 +141,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "Retry-After is not obeyed",
+    name: "Retry-After is ignored",
     promise: 7,
     plant: {
       platform: (platform) => ({
@@ -152,7 +152,7 @@ export const performing: readonly Planted[] = [
     },
   },
   {
-    name: "of several edits the last is lost",
+    name: "the last of several edits is lost",
     promise: 7,
     plant: {
       platform: (platform) => ({

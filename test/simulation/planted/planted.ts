@@ -1,4 +1,4 @@
-/** Defects planted on purpose: what the simulation must be able to see, one promise after the other. */
+/** Defects planted on purpose, at least one for each promise: the simulation must find each of them. */
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 
 export interface Planted {
@@ -6,4 +6,6 @@ export interface Planted {
   /** The number of the promise that it breaks. */
   readonly promise: number;
   readonly plant: Plant;
+  /** The first seed to try, if hardly any history shows the defect; 1 if absent. */
+  readonly from?: number;
 }

@@ -1,4 +1,4 @@
-/** Promises 1, 2, 6 and 10: what is durable, what took effect before, what a broken store says, and restarts. */
+/** Promises 1, 2, 6 and 10: durability, effects that happen once, a broken store, and restarts. */
 import { DiskError } from "#test/simulation/world/disk.ts";
 import type { Planted } from "./planted.ts";
 
@@ -19,7 +19,7 @@ export const saving: readonly Planted[] = [
     plant: { accept: (accept) => (event) => accept(event).catch(() => "saved") },
   },
   {
-    name: "what was seen is forgotten",
+    name: "events that took effect are forgotten",
     promise: 2,
     plant: {
       decide: (decide) => (thread, event, now) => {
@@ -31,7 +31,7 @@ export const saving: readonly Planted[] = [
     },
   },
   {
-    name: "what was seen is remembered by one process only",
+    name: "events that took effect are forgotten at a restart",
     promise: 2,
     plant: {
       store: (store) => {
@@ -52,7 +52,7 @@ export const saving: readonly Planted[] = [
     },
   },
   {
-    name: "the key is the delivery, not the message",
+    name: "deliveries are deduplicated by their own id, not the message's",
     promise: 2,
     plant: {
       accept: (accept) => {
@@ -65,7 +65,7 @@ export const saving: readonly Planted[] = [
     },
   },
   {
-    name: "a thread that can't be read is taken for none",
+    name: "a thread that can't be read is taken for a new one",
     promise: 6,
     plant: {
       store: (store, disk) => ({
@@ -81,7 +81,7 @@ export const saving: readonly Planted[] = [
     },
   },
   {
-    name: "a state that nobody knows is an error",
+    name: "an unknown state is an error",
     promise: 6,
     plant: {
       decide: (decide) => (thread, event, now) => {
@@ -91,12 +91,12 @@ export const saving: readonly Planted[] = [
     },
   },
   {
-    name: "a restart forgets what is still to do",
+    name: "a restart forgets pending effects",
     promise: 10,
     plant: { store: (store) => ({ ...store, async *unsettled() {} }) },
   },
   {
-    name: "a restart forgets the runs at work",
+    name: "a restart forgets unfinished runs",
     promise: 10,
     plant: {
       store: (store) => ({

@@ -1,4 +1,6 @@
-/** One history: people, platforms and machine out of one seed; then the world heals, and it is judged. */
+/**
+ * Simulates one history from its seed: people, platforms and machine. Then the world heals, and it is judged.
+ */
 import { createHash } from "node:crypto";
 import { isEnded } from "#core/run.ts";
 import { isSettled } from "#core/thread.ts";
@@ -14,15 +16,15 @@ import { createRandom } from "./random.ts";
 export interface History {
   readonly seed: number;
   readonly violations: readonly Violation[];
-  /** What happened, if it was recorded. */
+  /** The log of the history; empty if it was not recorded. */
   readonly lines: readonly string[];
-  /** Things that happened, and the time that passed. */
+  /** Number of simulated steps. */
   readonly happened: number;
   readonly passedMs: number;
 }
 
 const minute = 60_000;
-/** Longer than any wait that the bot may impose on itself, a clock that was set back included. */
+/** Longer than any wait of the bot, even with a clock that was set back. */
 const patienceMs = 12 * 60 * minute;
 const mostHappenings = 60_000;
 
@@ -31,7 +33,7 @@ export async function tell(
   options: {
     readonly plant?: Plant;
     readonly recording?: boolean;
-    /** With outages that last for an hour or so. */
+    /** With outages that last about an hour. */
     readonly hours?: boolean;
   } = {},
 ): Promise<History> {
@@ -45,7 +47,7 @@ export async function tell(
 
   machine.healed = true;
   machine.note("world", () => "heals");
-  // Hours of waiting for a late delivery are long for a machine that looks at a run all the while.
+  // While a late delivery is hours away, a run that waits for people would be polled all the time.
   world.service.heal(deliveries.underWay === 0);
   await rest(world, deliveries);
   judge(world, deliveries.deeds);
@@ -60,7 +62,7 @@ export async function tell(
   };
 }
 
-/** Waits until nothing is left to do. */
+/** Lets time pass until nothing is left to do. */
 export async function rest(world: World, deliveries: Deliveries): Promise<void> {
   const { machine } = world;
   const { time } = machine;
@@ -68,14 +70,14 @@ export async function rest(world: World, deliveries: Deliveries): Promise<void> 
   const limit = time.nowMs + patienceMs;
   while (time.nowMs < limit && time.happened < mostHappenings) {
     await time.pass(limit - time.nowMs, () => time.happened > mostHappenings || isQuiet());
-    // What would still be done now is one too many.
+    // Whatever the bot still does now would be done twice.
     await time.pass(3 * minute);
     if (isQuiet()) break;
   }
   if (!isQuiet()) machine.violated("the bot comes to rest", unrest(world));
 }
 
-/** What the seed has in store. */
+/** Schedules the history's events. */
 function prepare(world: World, deliveries: Deliveries): void {
   const { machine, service } = world;
   const { time, weather, seed } = machine;
@@ -100,7 +102,7 @@ function prepare(world: World, deliveries: Deliveries): void {
   }
 }
 
-/** Nothing is left to do but to wait for runs that wait for people themselves. */
+/** True if nothing is left to do, except for runs that wait for people. */
 function hasSettled({ disk, service, process }: World): boolean {
   if (process === null) return false;
   for (const run of service.runs.values()) {
@@ -134,6 +136,6 @@ function unrest({ disk, process }: World): string {
   return parts.join(" | ") || "deliveries or runs go on";
 }
 
-/** One word for all that happened. */
+/** A hash of everything that happened. */
 export const fingerprint = (history: History): string =>
   createHash("sha256").update(history.lines.join("\n")).digest("hex");

@@ -1,4 +1,4 @@
-/** People who ask for the same at the same time, whatever they see: before, during and after an hour's outage. */
+/** People who act the same with and without an hour's outage: before, during and after it. */
 import type { ButtonEvent, CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Person } from "#core/person.ts";
 import type { Deed, Deliveries, Intent } from "#test/simulation/world/deliveries.ts";
@@ -21,7 +21,7 @@ export class HourPeople {
   readonly #world: World;
   readonly #deliveries: Deliveries;
   readonly #random: Random;
-  /** Places in which a run was asked for, and the slash commands that asked for one before the outage. */
+  /** Places in which a run was asked for, and slash commands from before the outage that asked for one. */
   readonly #slackPlaces: string[] = [];
   readonly #issues: string[] = [];
   readonly #slashed: string[] = [];
@@ -33,7 +33,7 @@ export class HourPeople {
     this.#random = createRandom(world.machine.seed, "hour people");
   }
 
-  /** Lays down who does what, and when. */
+  /** Schedules who does what, and when. */
   prepare(): void {
     const before = [5_000, downFromMs - 3 * minute] as const;
     const lately = [downFromMs - 40_000, downFromMs - 2_000] as const;
@@ -54,13 +54,13 @@ export class HourPeople {
         for (let count = 0; count < words / 4; count += 1) this.#at(window, act);
       }
     }
-    // More at once than one kind of effect has slots: what hangs must not hold up the rest.
+    // More at once than one kind of effect has slots: requests that hang must not hold up the rest.
     for (const act of [this.#slash, this.#label]) {
       for (let count = 0; count < rush; count += 1) {
         this.#at([downFromMs + 30 * minute, downFromMs + 30 * minute + 4_000], act);
       }
     }
-    // One word after the other: their order must be kept.
+    // Several messages in a row: their order must be kept.
     for (let word = 0; word < 4; word += 1) {
       this.#world.machine.time.after(downFromMs + 20 * minute + word * 1_500, () => {
         for (const place of this.#slackPlaces.slice(0, 3)) {
@@ -114,7 +114,7 @@ export class HourPeople {
     this.#send(event, words);
   }
 
-  /** People's own messages are numbered apart from the bot's, so that an outage renames none. */
+  /** People's messages are numbered apart from the bot's, so that an outage does not change their ids. */
   #message(): string {
     const seconds = Math.floor(this.#world.machine.time.nowMs / 1_000);
     return `${seconds}.9${String(this.#count).padStart(5, "0")}`;
@@ -156,7 +156,7 @@ export class HourPeople {
     this.#inThread(this.#random.pick(this.#slackPlaces), this.#control("cancel"), true, false);
   };
 
-  /** Somebody presses a button that a card from before the outage has, or had. */
+  /** Somebody presses a button that a card from before the outage has or had. */
   readonly #press = (): void => {
     if (this.#slashed.length === 0) return;
     const dispatch = this.#random.pick(this.#slashed);

@@ -1,4 +1,4 @@
-/** What came of what people did, named so that two histories can be compared, and when it came. */
+/** The results of people's actions and their times, named so that two histories can be compared. */
 import { dispatchKey } from "#core/run.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
@@ -6,8 +6,8 @@ import { episodeLink } from "#test/simulation/world/simulated-run.ts";
 import type { World } from "#test/simulation/world/world.ts";
 
 /**
- * `direct`: follows from what somebody did. `swept`: from what a sweep showed, whose time depends on how lively
- * all the runs are. The name begins with the platform that it concerns.
+ * `direct`: the result of an action. `swept`: the result of a sweep, whose time depends on all runs. The name
+ * begins with its platform.
  */
 export type Milestone = `${"slack" | "github"} ${"direct" | "swept"} ${string}`;
 

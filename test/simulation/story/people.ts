@@ -1,4 +1,4 @@
-/** What people do in one history, out of the seed and of what they see. */
+/** What people do in one history, which depends on the seed and on what they see. */
 import type { ButtonEvent, CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Person } from "#core/person.ts";
 import type { Posted } from "#test/simulation/world/chat.ts";
@@ -28,7 +28,7 @@ const acts = {
   githubMention: 4,
 } as const;
 
-/** So long a card may take to be written down, after a downtime too; until then what stands under it comes again. */
+/** How long a card may take to be saved, even after a downtime; until then replies are delivered again. */
 const recentMs = 24 * 60 * 60_000;
 
 export class People {
@@ -36,7 +36,7 @@ export class People {
   readonly #deliveries: Deliveries;
   readonly #random: Random;
   readonly #phrases: Phrases;
-  /** Slack threads that people began, and those that a card began. */
+  /** Slack threads that people started, and those that a card started. */
   readonly #threads: string[] = [];
   #count = 0;
 
@@ -135,7 +135,7 @@ export class People {
     const begun = this.#world.slack.posted.filter(({ kind }) => kind === "card").map(({ place }) => place);
     const threads = [...this.#threads, ...begun];
     if (threads.length === 0) return this.#mention();
-    // People mostly go on where they have just been.
+    // People mostly continue where they were last.
     const place = this.#random.chance(0.6) ? (threads.at(-1) ?? "") : this.#random.pick(threads);
     this.#inThread(place, this.#world.slack.nextId(), words, mention, false);
   }

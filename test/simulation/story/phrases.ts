@@ -1,4 +1,4 @@
-/** What people say to the bot, and what they mean by it. */
+/** Texts that people send to the bot, with their meaning. */
 import type { Intent } from "#test/simulation/world/deliveries.ts";
 import type { RunsService } from "#test/simulation/world/runs-service.ts";
 import type { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-/** Chance that can be had again: everything that a history leaves open comes out of its seed. */
+/** Reproducible randomness: all choices in a history come from its seed. */
 export interface Random {
   /** 0 to 1. */
   next(): number;
@@ -6,11 +6,11 @@ export interface Random {
   between(least: number, most: number): number;
   whole(least: number, most: number): number;
   pick<T>(items: readonly T[]): T;
-  /** One of the names, each as often as its weight says. */
+  /** One of the names, with a probability in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K;
 }
 
-/** A stream of its own for each name, so that one part's draws don't disturb another's. */
+/** A random stream of its own for each name, so that one part's draws don't change another's. */
 export function createRandom(seed: number, name: string): Random {
   let state = seed | 0;
   for (const letter of name) state = Math.imul(state ^ letter.charCodeAt(0), 0x9e3779b1);

@@ -1,16 +1,16 @@
-/** A history that is laid down instead of drawn: what its weather is, and what becomes of each request. */
+/** A scripted history: its weather and the fate of each request are given instead of drawn. */
 
 import type { Fate, System, Weather } from "#test/simulation/world/weather.ts";
 import type { Random } from "./random.ts";
 
 export interface Script {
   readonly weather: Weather;
-  /** Chance that disturbs nothing: the wires and the disk take the same time whatever else happens. */
+  /** Randomness that changes nothing: the network and the disk always take the same time. */
   readonly evenly: Random;
-  /** A stream of its own for each run, so that what happens to one changes no other's life. */
+  /** A random stream of its own for each run, so that one run does not change another. */
   lifeOf(dispatch: string): Random;
-  /** What becomes of a request that is sent so many milliseconds after the start. */
+  /** The fate of a request that is sent so many milliseconds after the start. */
   fate(system: System, atMs: number): Fate;
-  /** Hears of each request. */
+  /** Called for each request. */
   onRequest(system: System, atMs: number): void;
 }

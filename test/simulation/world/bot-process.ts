@@ -13,7 +13,7 @@ import type { RunsService } from "./runs-service.ts";
 
 export type Service = AgentRuns & Transcripts & Factories;
 
-/** A defect planted on purpose: what stands between the bot and one of its parts. */
+/** A defect planted on purpose: wrappers around the parts of the bot. */
 export interface Plant {
   readonly decide?: (decide: Decide) => Decide;
   readonly store?: (store: Store, disk: Disk) => Store;

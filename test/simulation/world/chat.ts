@@ -1,4 +1,4 @@
-/** A platform where people talk, as its adapter presents it: Slack-like or GitHub-like. */
+/** A simulated platform, Slack-like or GitHub-like, behind the interface of its adapter. */
 
 import type { PlatformEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
@@ -8,7 +8,7 @@ import type { View } from "#core/view.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 
-/** A message of the bot, or a private word to one person. */
+/** A message of the bot, public or private. */
 export interface Posted {
   readonly effect: string;
   readonly kind: "card" | "reply" | "tell";
@@ -38,7 +38,7 @@ const closed: Fault = {
 export class ChatPlatform {
   readonly name: "slack" | "github";
   readonly posted: Posted[] = [];
-  /** Effects that were refused for good, and those of which a try had an unknown end. */
+  /** Effects that were refused for good, and those with a try of unknown outcome. */
   readonly refused = new Set<string>();
   readonly unsure = new Set<string>();
   readonly reactions = new Map<string, Set<string>>();
@@ -47,7 +47,7 @@ export class ChatPlatform {
   /** Places and scopes in which the bot may not post. */
   readonly shut = new Set<Place | Scope>();
   readonly permissions = new Map<string, Exclude<Permission, "unknown">>();
-  /** Effects toward a place in the order in which they took effect. */
+  /** Effects toward each place, in the order in which they took effect. */
   readonly done = new Map<Place, { readonly effect: string; readonly kind: string }[]>();
   readonly #machine: Machine;
   readonly #limits = new Map<string, Limit>();
@@ -58,7 +58,7 @@ export class ChatPlatform {
     this.name = name;
   }
 
-  /** The next message's id; on Slack also its time, which names a thread. */
+  /** The id of the next message; on Slack it is its time, which also names a thread. */
   nextId(): string {
     this.#count += 1;
     const seconds = Math.floor(this.#machine.time.nowMs / 1_000);
@@ -74,7 +74,7 @@ export class ChatPlatform {
   isShut = (at: Place | Scope): boolean =>
     [...this.shut].some((shut) => at === shut || at.startsWith(`${shut}:`) || at.startsWith(`${shut}#`));
 
-  /** The sending side of one process's adapter. */
+  /** The sending side of the adapter, for one process. */
   open(life: Life): Platform {
     return {
       name: this.name,
@@ -136,7 +136,7 @@ export class ChatPlatform {
           return answer satisfies never;
       }
     };
-    // What was sent when a process died may have arrived: only its adapter's tries tell.
+    // A request that was under way when its process died may have arrived; only the adapter's tries show it.
     if (uncertain) this.unsure.add(effect.id);
     const isPost =
       effect.kind === "reply" ||
@@ -158,7 +158,7 @@ export class ChatPlatform {
     return ask(() => this.#does(effect, there ?? null));
   }
 
-  /** The instant at which it happens. `standing`: the card as an earlier try posted it. */
+  /** Called when the effect happens. `standing`: the card that an earlier try posted. */
   #does(effect: PlatformEffect, standing: Posted | null): Outcome {
     const done = this.done.get(effect.at) ?? [];
     this.done.set(effect.at, done);
@@ -251,7 +251,7 @@ export class ChatPlatform {
   }
 }
 
-/** What stands at the top, as plain text. */
+/** The view's headline as plain text. */
 export const headline = (view: View): string =>
   view.headline
     .map((span) => {

@@ -1,20 +1,21 @@
-/** How what people did reaches the bot: late, twice, in another order, again after a failure, or never. */
+/** Delivers what people do to the bot: late, twice, out of order, again after a failure, or never. */
 import type { PersonEvent } from "#core/event.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { World } from "./world.ts";
 
 /**
- * What the person meant. `dispatch`: surely a run; `talk`: a run or a follow-up; `say`: perhaps a follow-up;
- * `label`: a run unless one is at work; `control`: to be answered; `wrong`: mistyped; `nothing`: not for the bot.
+ * The person's intention. `dispatch`: a run; `talk`: a run or a follow-up; `say`: possibly a follow-up;
+ * `label`: a run unless one is at work; `control`: a command to answer; `wrong`: mistyped; `nothing`: not for
+ * the bot.
  */
 export type Intent = "dispatch" | "talk" | "say" | "label" | "control" | "wrong" | "nothing";
 
-/** One thing that somebody did, and how the bot took it. */
+/** One action of a person, and the bot's response. */
 export interface Deed {
   readonly event: PersonEvent;
   readonly intent: Intent;
   readonly permitted: boolean;
-  /** A word that stands in no other deed's text. */
+  /** A word that occurs in no other deed's text. */
   readonly token: string | null;
   /** The run or dispatch that it names. */
   readonly target: string | null;
@@ -29,7 +30,7 @@ const minute = 60_000;
 
 export class Deliveries {
   readonly deeds: Deed[] = [];
-  /** Deliveries still to be tried or answered. */
+  /** Deliveries that are scheduled or not answered yet. */
   underWay = 0;
   readonly #world: World;
   readonly #random: Random;
@@ -39,7 +40,7 @@ export class Deliveries {
     this.#random = createRandom(world.machine.seed, "deliveries");
   }
 
-  /** Delivers the deed as its platform does; `eventAt` makes the event as a delivery at that time has it. */
+  /** Delivers the deed as its platform does; `eventAt` returns the event for a delivery at that time. */
   send(deed: Deed, eventAt: (now: number) => PersonEvent = () => deed.event): void {
     const { weather } = this.#world.machine;
     this.deeds.push(deed);
@@ -57,7 +58,7 @@ export class Deliveries {
     }
   }
 
-  /** Slack tries an event thrice more; a command or a button never, and GitHub neither. */
+  /** Slack retries an event three times, but no command or button; GitHub retries nothing. */
   #retries(event: PersonEvent): readonly number[] {
     if (event.kind === "button" || (event.kind === "command" && event.place === null)) return [];
     if (event.by.platform === "slack") return [1_000, minute, 5 * minute];

@@ -1,4 +1,4 @@
-/** The disk and the store on it. What a process keeps in memory goes with it; what is durable stays. */
+/** The simulated disk with its store: durable data outlives each process. */
 import type { Ref } from "#core/place.ts";
 import { isSettled, refsOf, type Thread } from "#core/thread.ts";
 import type { Store } from "#ports.ts";
@@ -13,7 +13,7 @@ export class DiskError extends Error {
   }
 }
 
-/** Another thread has that place or run. */
+/** Another thread has the place or run. */
 export class RefTaken extends Error {
   override name = "RefTaken";
 }
@@ -33,7 +33,7 @@ export class Disk {
     return ref.startsWith("thread:") ? ref.slice("thread:".length) : (this.refs.get(ref) ?? ref);
   }
 
-  /** As a process that has just started reads it. */
+  /** The thread as a process that has just started reads it. */
   reread(): void {
     this.threads = new Map([...this.threads].map(([id, thread]) => [id, JSON.parse(JSON.stringify(thread))]));
   }
@@ -56,11 +56,11 @@ export class Disk {
     );
   }
 
-  /** The store as one process has it. */
+  /** The store for one process. */
   open(life: Life): Store {
     const machine = this.#machine;
     const locks = new Map<Ref, Promise<void>>();
-    /** Refs that a write under way is about to lead to its thread. */
+    /** Refs that a write under way will make lead to its thread. */
     const claimed = new Map<Ref, Ref>();
 
     const hold = async (key: Ref): Promise<() => void> => {

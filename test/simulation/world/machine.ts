@@ -1,34 +1,34 @@
-/** The machine that the bot runs on and the wires that leave it: where a request or a write may be cut in two. */
+/** The simulated machine and its network: a crash may interrupt any request or write. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
 import { VirtualTime } from "./virtual-time.ts";
 import type { Fate, System, Weather } from "./weather.ts";
 
-/** One process's life. What it began and hasn't ended when it dies, ends by chance, unheard. */
+/** The life of one process. Work that is under way when it dies takes effect or not, by chance. */
 export interface Life {
   readonly number: number;
   dead: boolean;
   readonly underWay: Set<(how: "cut") => void>;
 }
 
-/** What became of a request: what the other side answered, or a fault of the wire. */
+/** The outcome of a request: an answer, or a failure of the network. */
 export type Answer<T> =
   | { readonly kind: "answered"; readonly value: T }
   | { readonly kind: "unreached" | "lost" | "failed" | "nonsense" }
   | { readonly kind: "limited"; readonly retryAfterMs: number };
 
-/** A 429 as one process heard it, in true time. */
+/** A 429 that one process received; times are true times. */
 export interface Limit {
   readonly life: number;
   readonly until: number;
   readonly at: number;
 }
 
-/** Whether the request should have waited. What had begun before, with a search or two, is on its way. */
+/** True if a request came before the limit ended. Requests that had started before the limit are excused. */
 export const isEarly = (limit: Limit, nowMs: number): boolean =>
   nowMs > limit.at + 2_000 && nowMs + 2 < limit.until;
 
-/** So long each system's client waits for an answer. */
+/** The time-out of each system's client. */
 const patienceMs: Readonly<Record<System, number>> = { "agent-runs": 60_000, slack: 15_000, github: 20_000 };
 
 export interface Violation {
@@ -42,14 +42,14 @@ export class Machine {
   readonly time = new VirtualTime();
   readonly network: Random;
   readonly chance: Random;
-  /** What was seen to be wrong while it happened. */
+  /** Violations that were seen while the history ran. */
   readonly violations: Violation[] = [];
-  /** null: nobody reads the history. */
+  /** The log; null: it is not recorded. */
   readonly lines: string[] | null;
   healed = false;
-  /** The last instant at which the clock jumped. */
+  /** When the clock last jumped. */
   jumpedAt = Number.NEGATIVE_INFINITY;
-  /** Called when the running process is to die. */
+  /** Called when the running process must die. */
   onCrash: () => void = () => {};
   readonly #script: Script | null;
   #steps = 0;
@@ -64,12 +64,12 @@ export class Machine {
     this.lines = recording ? [] : null;
   }
 
-  /** The chance that a run's life comes out of. */
+  /** The random stream of a run's life. */
   lifeOf = (dispatch: string, otherwise: Random): Random => this.#script?.lifeOf(dispatch) ?? otherwise;
 
   sinceStart = (): number => this.time.nowMs - this.time.startMs;
 
-  /** `text` is only asked for if the history is read. */
+  /** Adds a line to the log; `text` is only called if the history is recorded. */
   note(who: string, text: () => string): void {
     if (this.lines === null) return;
     const at = (this.sinceStart() / 1_000).toFixed(3).padStart(10);
@@ -86,7 +86,7 @@ export class Machine {
     return { number: this.#lives, dead: false, underWay: new Set() };
   }
 
-  /** Between any two steps the process may die. */
+  /** Counts a step; the process may die at any of them. */
   #step(life: Life): void {
     if (life.dead) return;
     this.#steps += 1;
@@ -100,8 +100,8 @@ export class Machine {
   }
 
   /**
-   * Something outside the process that takes `ms`, is done in one instant, and is heard of a little later. If
-   * the process dies before it is done, it is done or not, by chance. A dead process hears of nothing.
+   * Does something outside the process after `ms`, and resolves with the result a little later. If the
+   * process dies before, it is done or not, by chance. A dead process never gets the result.
    */
   outside<T>(life: Life, ms: number, does: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -124,7 +124,7 @@ export class Machine {
           this.#step(life);
           if (!life.dead) result();
         };
-        // Most answers come at once; now and then something happens in between.
+        // Most results come at once; sometimes something else happens in between.
         if (this.chance.chance(0.15)) this.time.after(this.chance.between(1, 400), tell);
         else tell();
       };
@@ -134,7 +134,7 @@ export class Machine {
           try {
             does();
           } catch {
-            // Nobody is left to hear of it.
+            // Nobody is left to see the error.
           }
         }
       };
@@ -145,7 +145,7 @@ export class Machine {
     });
   }
 
-  /** A request over the network. A hung one ends when its client's patience does. */
+  /** Sends a request over the network. One that hangs ends with its client's time-out. */
   async request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
     this.#script?.onRequest(system, this.sinceStart());
     const fate = this.#fate(system);
@@ -190,7 +190,7 @@ export class Machine {
     }
   }
 
-  /** The API's client gives up after a minute; of a platform's adapter the engine makes sure by itself. */
+  /** The API's client times out after a minute. The engine itself gives up on a platform's adapter. */
   async #hangs<T>(life: Life, system: System): Promise<Answer<T>> {
     if (system !== "agent-runs") return new Promise(() => {});
     await this.outside(life, 60_000, () => {});

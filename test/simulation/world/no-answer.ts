@@ -1,8 +1,8 @@
-/** What the API's client rejects with when the wire or the service let it down. */
+/** The errors of the API's client for failures of the network and of the service. */
 import type { Answer } from "./machine.ts";
 import { Refused } from "./simulated-run.ts";
 
-/** `writes`: the kind of write; null: it was a read, which can't have done anything. */
+/** `writes`: the kind of write; null: a read, which has no effect. */
 export function noAnswer(
   answer: Exclude<Answer<unknown>, { readonly kind: "answered" }>,
   writes: string | null,
@@ -26,7 +26,7 @@ export function noAnswer(
       });
     case "nonsense":
       return new Refused({
-        // A second cancel does nothing that was not asked for.
+        // A repeated cancel has no other effect.
         certainty: writes === "cancel" ? "refused" : certainty,
         status: 200,
         retryable: true,

@@ -1,4 +1,4 @@
-/** What can be seen from outside, put together for those who judge it. */
+/** Collects what is visible from outside, for the judge. */
 import { dispatchKey } from "#core/run.ts";
 import type { Posted } from "./chat.ts";
 import type { Deed } from "./deliveries.ts";
@@ -8,16 +8,16 @@ import type { World } from "./world.ts";
 export interface Outside {
   readonly world: World;
   readonly deeds: readonly Deed[];
-  /** All that the bot posted, on both platforms. */
+  /** All posts of the bot, on both platforms. */
   readonly posted: readonly Posted[];
-  /** Runs by the dispatch that they name; runs made elsewhere name none. */
+  /** Runs by their dispatch, without those that were started elsewhere. */
   readonly runsOf: ReadonlyMap<string, readonly SimulatedRun[]>;
   readonly followUps: readonly {
     readonly effect: string;
     readonly text: string;
     readonly run: SimulatedRun;
   }[];
-  /** Ids of the events that took effect, as the disk has them. */
+  /** Ids of the events that took effect, from the stored threads. */
   readonly seen: ReadonlySet<string>;
   wrong(invariant: string, what: string): void;
 }
@@ -25,14 +25,14 @@ export interface Outside {
 const reference = /^Reference: agent-runs-bot (.+)$/m;
 export const referenceIn = (text: string): string | null => reference.exec(text)?.[1]?.trim() ?? null;
 
-/** The text that stands as an instruction: without what is quoted. */
+/** The part of the text that is an instruction: the lines that are not quoted. */
 export const unquoted = (text: string): string =>
   text
     .split("\n")
     .filter((line) => !line.startsWith(">"))
     .join("\n");
 
-/** A retry's dispatch is named after the first. */
+/** The first dispatch, after which retries are named. */
 export const firstOf = (dispatch: string): string => dispatch.split("#retry-")[0] ?? dispatch;
 
 export function gather(world: World, deeds: readonly Deed[]): Outside {

@@ -1,4 +1,4 @@
-/** How the simulated service lists runs: with its pages, its lag, and the filters that it heeds. */
+/** Lists the simulated service's runs, with its page size, its lag, and the filters that it supports. */
 import type { Run } from "#core/run.ts";
 import type { RunPage, RunQuery } from "#ports.ts";
 import type { Machine } from "./machine.ts";
@@ -10,7 +10,7 @@ export function listRuns(
   query: RunQuery,
 ): RunPage {
   const by = query.sort_by ?? "updated_at";
-  // A create must be found at once: only what was changed later may take a while to show.
+  // New runs are listed at once; only later changes appear with a lag.
   const asOf = healed || by === "created_at" ? time.nowMs : time.nowMs - weather.listLagMs;
   const heeds = (filter: "name" | "created_after" | "updated_after"): boolean =>
     query[filter] !== undefined && !weather.ignoredFilters.has(filter);

@@ -1,4 +1,4 @@
-/** The Agent Runs service: keeps runs, lets them live, and answers as the specification has it. */
+/** The simulated Agent Runs service, which follows the specification. */
 import { dispatchKey, isEnded, type Run } from "#core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
@@ -67,7 +67,7 @@ export class RunsService {
     run.callOff = this.#machine.time.after(ms, what);
   }
 
-  /** A pace for each step: some runs are over before anybody looks. */
+  /** The delay of a run's next step; some runs end before anybody looks. */
   #soon = ({ random }: SimulatedRun, most: number): number =>
     random.chance(0.2) ? random.between(5, 200) : random.between(200, most);
 
@@ -126,7 +126,7 @@ export class RunsService {
     const told = isEnded(state) || state === "BLOCKED";
     if (told) {
       run.episodes.push(state);
-      // What waits for a run that never begins reaches nobody.
+      // Follow-ups that wait for a run that never starts are lost.
       if (!run.begun) run.followUps.length = 0;
       const said = run.random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
       run.answers.push(said);
@@ -146,7 +146,7 @@ export class RunsService {
     this.#machine.note("service", () => `${run.id} is ${state}`);
   }
 
-  /** The world heals: what would wait for ever goes on; some that wait for people may go on doing so. */
+  /** The world heals: runs that would wait for ever end. With `mayWait` some keep waiting for people. */
   heal(mayWait: boolean): void {
     for (const run of this.runs.values()) {
       const { state } = wordOn(run);
@@ -155,7 +155,7 @@ export class RunsService {
       if (state === "QUEUED" || state === "PENDING") continue;
       this.#later(run, run.random.between(1_000, 120_000), () => {
         if (isEnded(wordOn(run).state)) return;
-        // Somebody answers elsewhere, which is a turn of its own.
+        // Somebody answers elsewhere, which begins a new turn.
         if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on.", at: this.#now() });
         this.#end(run);
       });
@@ -190,7 +190,7 @@ export class RunsService {
       if (isEnded(state)) this.#live(run);
       else this.#work(run);
     };
-    // The message is taken; that the run is at work again may show a little later.
+    // The message is taken, but the run's new state may appear a little later.
     if (run.random.chance(0.6)) goOn();
     else this.#later(run, run.random.between(10, 3_000), goOn);
   }
@@ -219,7 +219,7 @@ export class RunsService {
     return runId;
   }
 
-  /** The API's client as one process has it. */
+  /** The API's client, for one process. */
   open(life: Life): AgentRuns & Transcripts & Factories {
     const read = <T>(does: () => T): Promise<T> => this.#call(life, null, does);
     const write = <T>(kind: string, does: () => T): Promise<T> => this.#call(life, kind, does);

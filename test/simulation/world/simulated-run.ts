@@ -1,9 +1,9 @@
-/** One run as the simulated service keeps it, and what a call about it may be answered. */
+/** A run of the simulated service, and the errors of calls about it. */
 import type { CreateRequest, Run } from "#core/run.ts";
 import type { ApiFault } from "#ports.ts";
 import type { Random } from "#test/simulation/story/random.ts";
 
-/** Rejections of the API's client. */
+/** An error of the API's client. */
 export class Refused extends Error implements ApiFault {
   readonly certainty: ApiFault["certainty"];
   readonly retryable: boolean;
@@ -26,21 +26,21 @@ export interface SimulatedRun {
   readonly id: string;
   readonly request: Partial<CreateRequest> & { readonly prompt: string };
   readonly name: string | null;
-  /** Every word on it, oldest first, with the true time at which it became so. */
+  /** All its states, oldest first, each with the true time of its change. */
   readonly words: { readonly at: number; readonly run: Run }[];
   readonly conversation: { readonly role: string; readonly text: string; readonly at: string }[];
   /** Follow-ups in the order in which they arrived. */
   readonly followUps: string[];
   /** Ends and BLOCKEDs, in order. */
   readonly episodes: string[];
-  /** What the agent said at the end of each. */
+  /** The agent's answer at the end of each episode. */
   readonly answers: string[];
   readonly cancellable: boolean;
   cancels: number;
   begun: boolean;
-  /** What its life comes out of. */
+  /** The random stream of its life. */
   readonly random: Random;
-  /** The next step of its life. */
+  /** Cancels the next step of its life. */
   callOff: () => void;
 }
 
@@ -50,11 +50,11 @@ export const wordOn = (run: SimulatedRun): Run => {
   return last.run;
 };
 
-/** What marks the `n`th end or BLOCKED of a run, wherever it is told. */
+/** A link that identifies the `n`th end or BLOCKED of a run. */
 export const episodeLink = (runId: string, episode: number): string =>
   `https://runs.example/${runId}/episode-${episode}`;
 export const answerMark = (runId: string, episode: number): string =>
   `answer of ${runId} episode-${episode}.`;
 
-/** Without people nothing more happens; `PAUSED` is a state that the bot has never heard of. */
+/** True if the run continues only after a person acts. `PAUSED` is a state that the bot does not know. */
 export const isWaiting = (state: string): boolean => state === "BLOCKED" || state === "PAUSED";

@@ -1,15 +1,15 @@
-/** Time that passes only when everything has happened that needs no time to pass. */
+/** Virtual time: it passes only when all work is done that needs no time. */
 
 interface Due {
   readonly at: number;
   readonly order: number;
-  /** null: called off. */
+  /** null: cancelled. */
   what: (() => void) | null;
 }
 
 let turn: Promise<void> | null = null;
 
-/** Resolves when no microtask is left. Histories that are told side by side share one turn of the event loop. */
+/** Resolves when no microtask is left. Histories that run side by side share one turn of the event loop. */
 function drained(): Promise<void> {
   turn ??= new Promise((resolve) => {
     setImmediate(() => {
@@ -22,16 +22,16 @@ function drained(): Promise<void> {
 
 export class VirtualTime {
   readonly startMs = Date.parse("2026-01-01T00:00:00Z");
-  /** True time, which only goes on. */
+  /** True time, which never goes back. */
   nowMs = this.startMs;
-  /** What the bot's clock shows is so far from true. */
+  /** How far the bot's clock is ahead of true time. */
   skewMs = 0;
-  /** Things that have happened. */
+  /** Number of steps so far. */
   happened = 0;
   readonly #heap: Due[] = [];
   #order = 0;
 
-  /** Does it after `ms`, in the order of time, then of asking; the answer calls it off. */
+  /** Calls `then` after `ms`, in the order of time, then of the calls. Returns a function that cancels it. */
   after(ms: number, what: () => void): () => void {
     this.#order += 1;
     const due: Due = { at: this.nowMs + Math.max(ms, 0), order: this.#order, what };
@@ -47,7 +47,7 @@ export class VirtualTime {
     });
   }
 
-  /** Lets time pass for at most `ms`, or until it is `enough`; answers whether that came. */
+  /** Lets time pass for at most `ms`, or until `enough` returns true. Returns whether it did. */
   async pass(ms: number, enough: () => boolean = () => false): Promise<boolean> {
     const until = this.nowMs + ms;
     await drained();

@@ -1,13 +1,13 @@
-/** What goes wrong in one history, and when: drawn once from its seed. Until the world heals. */
+/** The failures of one history until the world heals, and their times, drawn from its seed. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 
 export type System = "agent-runs" | "slack" | "github";
 
 /**
- * What becomes of a request. `lost` ones have an unknown end: `before` they took effect or `after`; `hung` ones
- * have none at all. `limited` is a 429, `unreached` a connection that was never made.
- * Only scripts have the others: `failed` is a 5xx; `nonsense` can't be understood, nor can `garbled`, which took
- * effect; `timed-out` has no answer until the client's patience ends, which `slow` doesn't quite exhaust.
+ * The fate of a request. `lost`: the answer is lost, `before` or `after` it took effect. `hung`: the same,
+ * without an end of the connection. `limited`: a 429. `unreached`: no connection was made. Only scripts have
+ * the others: `failed`: a 5xx. `nonsense`: an unreadable answer, without effect; `garbled`: one with effect.
+ * `timed-out`: no answer before the client's time-out. `slow`: an answer shortly before it.
  */
 export type Fate =
   | "ok"
@@ -32,10 +32,10 @@ interface Outage {
 
 export interface Weather {
   readonly calm: boolean;
-  /** How long people act, from the start. */
+  /** How long people act, from the start, and how often. */
   readonly actsMs: number;
   readonly acts: number;
-  /** A request's own fault, outside of outages. */
+  /** The probability that a request fails outside of outages. */
   readonly faultRate: number;
   readonly hangShare: number;
   readonly refusalRate: number;
@@ -44,16 +44,16 @@ export interface Weather {
   /** Milliseconds from the start. */
   readonly diskFull: { readonly fromMs: number; readonly toMs: number } | null;
   readonly slowestWriteMs: number;
-  /** Steps of the machine, counted over all processes, at which it dies. */
+  /** The steps, counted over all processes, at which the process dies. */
   readonly crashSteps: ReadonlySet<number>;
-  /** Milliseconds from the start at which it is told to stop. */
+  /** When the process is told to stop, in milliseconds from the start. */
   readonly stopsAt: readonly number[];
   readonly clockJumps: readonly { readonly atMs: number; readonly byMs: number }[];
   readonly duplicateRate: number;
   readonly lateDuplicateRate: number;
   readonly slowestDeliveryMs: number;
   readonly apiSkewMs: number;
-  /** The API's lists show what was so long ago. */
+  /** The lag of the API's lists. */
   readonly listLagMs: number;
   readonly pageSize: number;
   readonly ignoredFilters: ReadonlySet<"name" | "created_after" | "updated_after">;

@@ -1,4 +1,4 @@
-/** Everything that one history happens to: machine, disk, service, platforms, and the bot's processes. */
+/** The simulated world of one history: machine, disk, service, platforms, and the bot's processes. */
 import type { Rules } from "#core/policy.ts";
 import { withHours } from "#test/simulation/hours.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
@@ -11,7 +11,7 @@ import { RunsService } from "./runs-service.ts";
 import { drawWeather } from "./weather.ts";
 
 export const channel = "slack:T1:C1";
-/** The bot is no member of this one. */
+/** A channel that the bot is not a member of. */
 export const foreignChannel = "slack:T1:C2";
 export const repository = "github:octo/app";
 export const issues = [1, 2, 3].map((number) => `${repository}#${number}`);
@@ -83,7 +83,7 @@ export class World {
     });
   }
 
-  /** Ends the process at this very instant; another one starts some time later. */
+  /** Kills the process; another one starts some time later. */
   crash(how: string): void {
     const running = this.#process;
     if (running === null) return;
@@ -94,7 +94,7 @@ export class World {
     this.machine.time.after(chance.between(100, chance.pick([2_000, 20_000, 120_000])), () => this.start());
   }
 
-  /** Tells the process to stop in order. */
+  /** Stops the process in an orderly way. */
   stop(): void {
     const running = this.#process;
     if (running === null) return;

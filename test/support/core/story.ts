@@ -187,6 +187,10 @@ export function story(change: Partial<Rules> = {}) {
     /** Views of what was said and not yet performed, as plain text. */
     said: (kind: "tell" | "reply" | "card"): string[] =>
       now().effects.flatMap((effect) => (effect.kind === kind ? [words(effect.view)] : [])),
+    /** The thread as another version or another story left it. */
+    load: (changes: Partial<Thread>): void => {
+      thread = { ...now(), ...changes };
+    },
     restart: (): void => {
       thread = JSON.parse(JSON.stringify(now())) as Thread;
     },

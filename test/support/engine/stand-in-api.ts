@@ -1,5 +1,6 @@
+import type { TranscriptMessage } from "#core/answer.ts";
 import type { CreateRequest, Run } from "#core/run.ts";
-import type { AgentRuns, ApiFault, Clock, Factories, RunQuery, Spoken, Transcripts } from "#ports.ts";
+import type { AgentRuns, ApiFault, Clock, Factories, RunQuery, Transcripts } from "#ports.ts";
 
 /** What the API's client rejects with. */
 export class Refusal extends Error implements ApiFault {
@@ -27,7 +28,7 @@ type Call = "create" | "list" | "fetch" | "followUp" | "cancel" | "messages" | "
 /** An API in memory that keeps runs, answers lists as the real one does, and can be told to misbehave. */
 export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly runs = new Map<string, Run>();
-  readonly conversations = new Map<string, Spoken[]>();
+  readonly conversations = new Map<string, TranscriptMessage[]>();
   readonly factoryUids = new Map<string, string>();
   readonly calls: Call[] = [];
   readonly queries: RunQuery[] = [];

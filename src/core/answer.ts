@@ -1,0 +1,43 @@
+/** One text of a run's conversation. */
+export interface TranscriptMessage {
+  /** `user`, `assistant`, or another role. */
+  readonly role: string;
+  readonly text: string;
+  /** RFC 3339, by the API's clock; absent where the API gives no time. */
+  readonly at?: string;
+}
+
+/**
+ * The agent's last text that is not blank, in the turn that ended at `endedAt` (RFC 3339, by the API's clock);
+ * null: there is none. `messages`: the whole conversation, oldest first.
+ */
+export function answerOf(messages: readonly TranscriptMessage[], endedAt: string): string | null {
+  const said = untilEnd(messages, endedAt);
+  const last = said.findLastIndex(({ role }) => role === "assistant");
+  // A turn that was cancelled before the agent wrote anything has no answer; the one before it is not this one's.
+  const isUnanswered = said.some(
+    ({ role, at }, index) => role === "user" && index > last && isLater(at, said[last]?.at),
+  );
+  if (isUnanswered) return null;
+  const asked = said.findLastIndex(({ role }, index) => role === "user" && index < last);
+  const turn = said.slice(asked + 1, last + 1);
+  return turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "")?.text ?? null;
+}
+
+/**
+ * Without the turns that follow-ups began after the end: an end may be read late, as after a restart, when
+ * the run has already gone on.
+ */
+function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): readonly TranscriptMessage[] {
+  const endMs = Date.parse(endedAt);
+  // Some services give times in whole seconds.
+  const toleranceMs = endMs % 1_000 === 0 ? 999 : 0;
+  const next = messages.findIndex(
+    ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > endMs + toleranceMs,
+  );
+  return next < 0 ? messages : messages.slice(0, next);
+}
+
+/** False if either time is absent. */
+const isLater = (at: string | undefined, than: string | undefined): boolean =>
+  Date.parse(at ?? "") > Date.parse(than ?? "");

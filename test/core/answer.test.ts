@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { answerOf, type TranscriptMessage } from "#core/answer.ts";
+
+const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
+const user = (text: string, seconds?: number): TranscriptMessage => ({
+  role: "user",
+  text,
+  ...(seconds === undefined ? {} : { at: at(seconds) }),
+});
+const agent = (text: string, seconds?: number): TranscriptMessage => ({
+  ...user(text, seconds),
+  role: "assistant",
+});
+
+test.each<[string, TranscriptMessage[], string | null]>([
+  ["is the last text that is not blank", [user("go"), agent("one"), agent("two"), agent(" ")], "two"],
+  ["is null without a conversation", [], null],
+  ["is null where the agent wrote nothing", [user("go")], null],
+  ["never comes from an earlier turn", [user("go"), agent("one"), user("on"), agent("")], null],
+  [
+    "is not taken from the turn before a cancelled one",
+    [user("go", 1), agent("one", 2), user("on", 3)],
+    null,
+  ],
+  [
+    "leaves out a turn that began after the end",
+    [user("go", 1), agent("one", 2), user("on", 20), agent("two", 21)],
+    "one",
+  ],
+])("the answer %s", (_, messages, expected) => {
+  expect(answerOf(messages, at(10))).toBe(expected);
+});
+
+test("an end that is given in whole seconds includes what was said within that second", () => {
+  expect(answerOf([user("go", 1), user("on", 10.5), agent("two", 10.6)], at(10))).toBe("two");
+  expect(answerOf([user("go", 1), agent("one", 2), user("on", 10.5), agent("two", 10.6)], at(10.1))).toBe(
+    "one",
+  );
+});
