@@ -2,7 +2,7 @@
 import type { Person } from "#core/person.ts";
 import type { Action, Span, Text, View } from "#core/view.ts";
 import { platformName } from "#github/place.ts";
-import { openFenceOf } from "#github/understand/certain-code.ts";
+import { openFenceOf } from "#github/understand/visible-lines.ts";
 import { defuse } from "./defuse.ts";
 import { codeSpan, plainText, quotation } from "./plain-text.ts";
 
