@@ -21,4 +21,4 @@ export const scopesOfEvents = {
 } as const;
 
 /** The slash command and the scope it needs. */
-export const slashCommandNeeds = { command: "/agent", scope: "commands" } as const;
+export const slashCommandScope = { command: "/agent", scope: "commands" } as const;

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { scopesOfEvents, scopesOfMethods, slashCommandNeeds } from "#slack/required-scopes.ts";
+import { scopesOfEvents, scopesOfMethods, slashCommandScope } from "#slack/required-scopes.ts";
 
 const manifest = z.object({
   display_information: z.object({ long_description: z.string().min(174).max(4000) }),
@@ -44,7 +44,7 @@ test("the manifest asks for exactly the scopes that methods, events and the comm
   const needed = [
     ...Object.values(scopesOfMethods).flat(),
     ...Object.values(scopesOfEvents),
-    slashCommandNeeds.scope,
+    slashCommandScope.scope,
   ];
   expect((await readManifest()).oauth_config.scopes.bot).toEqual(sorted(needed));
 });
@@ -56,7 +56,7 @@ test("the manifest subscribes to exactly the events that are received", async ()
 
 test("commands, events and buttons all go to the one path, and direct messages are open", async () => {
   const { features, settings } = await readManifest();
-  expect(features.slash_commands.map(({ command }) => command)).toEqual([slashCommandNeeds.command]);
+  expect(features.slash_commands.map(({ command }) => command)).toEqual([slashCommandScope.command]);
   const addresses = [
     ...features.slash_commands.map(({ url }) => url),
     settings.event_subscriptions.request_url,
