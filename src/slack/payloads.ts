@@ -92,7 +92,8 @@ export const plainAnswer = z.object({
   text: z.object({ text: z.string() }),
 });
 
-const storedMessage = z.object({
+/** A message as `conversations.replies` and `conversations.history` list it. */
+export const storedMessage = z.object({
   ts: z.string(),
   subtype: z.string().nullish(),
   user: z.string().nullish(),
@@ -109,17 +110,14 @@ const storedMessage = z.object({
     // An app may put anything there; the bot's own metadata has this form.
     .catch(null),
 });
-/** A message as `conversations.replies` and `conversations.history` list it. */
+/** A message in such a list. */
 export type StoredMessage = z.infer<typeof storedMessage>;
 
-/** A page of `conversations.replies` or `conversations.history`. */
-export const messagePage = z.object({
-  messages: z.array(storedMessage).nullish(),
+/** A page of `conversations.replies` or `conversations.history`, with its messages unparsed. */
+export const rawPage = z.object({
+  messages: z.array(z.looseObject({})).nullish(),
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
-
-/** The same page with its messages unparsed, to be read like events. */
-export const rawPage = messagePage.extend({ messages: z.array(z.looseObject({})).nullish() });
 
 /** Subtypes of messages with something to say; the others are joins, edits, deletions and topics. */
 export const spoken: ReadonlySet<string> = new Set(["file_share", "thread_broadcast", "bot_message"]);

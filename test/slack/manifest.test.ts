@@ -29,14 +29,14 @@ async function calledMethods(): Promise<readonly string[]> {
   const sources = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
   const calls = sources.flatMap((source) => [
     ...source.matchAll(/\bclient\s*\.\s*((?:[a-zA-Z]+\s*\.\s*)+[a-zA-Z]+)\s*\(/g),
-    ...source.matchAll(/\bclient\s*\.\s*apiCall\s*\(\s*["'`]([\w.]+)/g),
+    ...source.matchAll(/\bclient\s*\.\s*(?:apiCall|paginate)\s*\(\s*["'`]([\w.]+)/g),
   ]);
   return calls.map(([, method = ""]) => method.replaceAll(/\s/g, ""));
 }
 
 const sorted = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort();
 
-test("the needs name exactly the Web API methods that are called", async () => {
+test("exactly the Web API methods that are called have scopes", async () => {
   expect(sorted(await calledMethods())).toEqual(sorted(Object.keys(scopesOfMethods)));
 });
 

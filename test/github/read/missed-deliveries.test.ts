@@ -181,7 +181,7 @@ describe("a comment that could not be understood while GitHub was down", () => {
     github.standIn.fail({ path: "/user", times: 2, with: { status: 502 } });
     const { id, delivery } = await github.say("@agent-runs-bot fix it");
     expect(delivery.status).toBe(503);
-    await expect(github.missed()).rejects.toThrow("error of its own");
+    await expect(github.missed()).rejects.toThrow("internal error");
     expect(await github.missed()).toMatchObject([
       { id: `github:comment:${id}`, text: "fix it", mention: true },
     ]);

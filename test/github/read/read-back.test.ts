@@ -126,7 +126,7 @@ describe("reading back", () => {
     await github.say("hello");
     const issues = { method: "GET", path: "/repos/octo/app/issues" };
     github.standIn.fail({ ...issues, with: { status: 502 } });
-    await expect(github.missed()).rejects.toThrow("error of its own (HTTP 502)");
+    await expect(github.missed()).rejects.toThrow("internal error (HTTP 502)");
     github.standIn.fail({ ...issues, with: { status: 401 } });
     await expect(github.missed()).rejects.toThrow("credentials");
     github.standIn.fail({ ...issues, with: { status: 429, headers: { "retry-after": "30" } } });

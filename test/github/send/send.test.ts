@@ -107,7 +107,7 @@ describe.each(logins)("with $name", ({ auth, login }) => {
     await using github = await begin();
     await github.platform.check();
     github.standIn.fail({ path: /^\/(user|app)$/, with: { status: 503 } });
-    await expect(github.platform.check()).rejects.toThrow("GitHub had an error of its own (HTTP 503).");
+    await expect(github.platform.check()).rejects.toThrow("GitHub had an internal error (HTTP 503).");
     await github.platform.check();
     expect((await github.platform.identity()).login).toBe(login);
   });

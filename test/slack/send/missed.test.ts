@@ -142,7 +142,7 @@ test("a Slack that is in trouble, or that does not know us, is asked again later
   const since = Date.now();
   await say("hello");
   world.slack.fail({ method: "conversations.replies", with: { status: 500 } });
-  await expect(missed(world, [place], since)).rejects.toThrow("trouble");
+  await expect(missed(world, [place], since)).rejects.toThrow("internal error");
   world.slack.fail({ method: "conversations.replies", with: { error: "token_revoked" } });
   await expect(missed(world, [place], since)).rejects.toThrow("token");
   expect(await missed(world, [place], since)).toHaveLength(1);
