@@ -40,7 +40,7 @@ export interface SlackReceiver {
 /** Creates the receiving side for HTTP, for Socket Mode, or for both. */
 export function createSlackReceiver(options: SlackReceiverOptions): SlackReceiver {
   const { accept, log, now, botToken, signingSecret, appToken, apiUrl } = options;
-  const identity = createIdentity(createClient(botToken, { apiUrl, log }));
+  const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log }));
 
   /** Rejects if the event was not taken in, so that Slack delivers it again. */
   async function take(body: unknown): Promise<void> {

@@ -35,7 +35,7 @@ export function createSlackPlatform({
   timeoutMs = defaultTimeoutMs,
 }: SlackPlatformOptions): Platform {
   const client = createClient(botToken, { apiUrl, log, timeoutMs });
-  const identity = createIdentity(client);
+  const { known: identity, fresh } = createIdentity(client);
 
   async function perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome> {
     switch (effect.kind) {
@@ -74,7 +74,7 @@ export function createSlackPlatform({
     },
     async check() {
       try {
-        await client.auth.test();
+        await fresh();
       } catch (error) {
         throw new Error(faultOf(error).reason, { cause: error });
       }
