@@ -170,7 +170,7 @@ describe.each(ways)("%s", (_, options) => {
     await github.say("more");
     github.standIn.fail({ method: "POST", path: /\/attempts$/, with: { status: 500 } });
     expect(await github.missed()).toHaveLength(2);
-    expect(github.log.lines.filter((line) => line.includes("could be asked for again"))).toHaveLength(1);
+    expect(github.log.lines.filter((line) => line.includes("could be repeated"))).toHaveLength(1);
   });
 });
 
