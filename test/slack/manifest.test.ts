@@ -54,7 +54,7 @@ test("the manifest subscribes to exactly the events that are received", async ()
   expect(event_subscriptions.bot_events).toEqual(sorted(Object.keys(scopesOfEvents)));
 });
 
-test("commands, events and buttons all go to the one path, and direct messages are open", async () => {
+test("commands, events and buttons go to one path, and direct messages are open", async () => {
   const { features, settings } = await readManifest();
   expect(features.slash_commands.map(({ command }) => command)).toEqual([slashCommandScope.command]);
   const addresses = [

@@ -54,7 +54,7 @@ test("files are noticed, whatever their form", () => {
   expect(withFiles("none")).not.toHaveProperty("files");
 });
 
-test("somebody else's mention is no mention of the bot", () => {
+test("a mention of somebody else is not a mention of the bot", () => {
   const event = eventIn(message({ text: "<@UBOTH> fix it" }));
   expect(event).toMatchObject({ text: "@UBOTH fix it", mention: false });
 });

@@ -1,4 +1,5 @@
 /** Views as GitHub Markdown. */
+import { clip } from "#base/clip.ts";
 import type { Person } from "#core/person.ts";
 import type { Action, Span, Text, View } from "#core/view.ts";
 import { platformName } from "#github/place.ts";
@@ -6,7 +7,7 @@ import { openFenceOf } from "#github/understand/visible-lines.ts";
 import { defuse } from "./defuse.ts";
 import { codeSpan, plainText, quotation } from "./plain-text.ts";
 
-/** GitHub refuses a longer comment with 422. */
+/** In UTF-16 units; GitHub refuses longer comments with 422. */
 export const maxCommentLength = 65_536;
 /** Only pasted text reaches these limits: the bot's own sentences are short. */
 const maxSpanLength = 1_000;
@@ -23,9 +24,6 @@ const signs: Readonly<Record<View["tone"], string>> = {
   bad: "❌ ",
   plain: "",
 };
-
-/** Returns at most the first `length` UTF-16 units, never half a character. */
-const clip = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
 
 const cut = (text: string, length: number): string =>
   text.length > length ? `${clip(text, length - 1)}…` : text;

@@ -1,7 +1,8 @@
 import type { Button, KnownBlock, MrkdwnElement } from "@slack/types";
+import { clip } from "#base/clip.ts";
 import type { Action, Text, View } from "#core/view.ts";
 import { mrkdwn, quotation } from "./mrkdwn.ts";
-import { clip, harmless, silence } from "./safe-text.ts";
+import { harmless, silence } from "./safe-text.ts";
 
 /**
  * Slack's limits, in characters or counts. https://docs.slack.dev/reference/block-kit/blocks; the markdown

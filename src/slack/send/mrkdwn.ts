@@ -1,5 +1,6 @@
+import { clip } from "#base/clip.ts";
 import type { Span, Text } from "#core/view.ts";
-import { breaker, clip, harmless, silence } from "./safe-text.ts";
+import { breaker, harmless, silence } from "./safe-text.ts";
 
 const ellipsis = "…";
 

@@ -24,10 +24,3 @@ export const silence = (text: string): string =>
 /** Returns plain text as mrkdwn. https://docs.slack.dev/messaging/formatting-message-text#escaping */
 export const harmless = (text: string): string =>
   silence(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
-/** Returns at most the first `limit` UTF-16 units, never half a character. */
-export function clip(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const cut = text.slice(0, Math.max(0, limit));
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
-}

@@ -236,7 +236,7 @@ describe("any text from an agent or a person", () => {
   );
   const text = fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(""));
 
-  it("mentions nobody outside of code", () => {
+  it("mentions nobody outside code", () => {
     fc.assert(
       fc.property(text, (written) => {
         expect(mentionsIn(show({ answer: written }))).toEqual([]);

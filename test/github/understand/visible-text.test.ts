@@ -61,7 +61,7 @@ describe("what GitHub's page shows of a text", () => {
 });
 
 describe("events and history", () => {
-  it("hold what people could see, the issue's own text included", async () => {
+  it("contain only visible text, also of the issue", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "T", body: "Broken <!-- leak -->" });
     const say = (body: string) => github.standIn.comment({ user: "alice", repo, issue: 1, body });
