@@ -1,4 +1,4 @@
-/** Octokit with the bot's credentials: a token's for everything, an App's own for each installation. */
+/** Octokit with the bot's credentials: a token, or an App with its installations. */
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
@@ -6,18 +6,20 @@ import type { Log } from "#base/log.ts";
 import type { Identity } from "#github/understand/identity.ts";
 import type { Repo } from "./place.ts";
 
-/** A webhook has to be answered within ten seconds, and the first one waits for this. */
+/** GitHub waits ten seconds for the answer to a webhook, and the first one waits for the identity. */
 const identityTimeoutMs = 5_000;
+/** Without this memory, each effect would cost one more request, and each installation's token too. */
 const rememberedRepos = 1_000;
 
-/** Thrown when something else than GitHub answered; whether anything happened is unknown. */
+/** Thrown when a proxy answered instead of GitHub; whether anything happened is unknown. */
 class NotGitHub extends Error {
   constructor() {
-    super("What answered for GitHub was not its API.");
+    super("The response did not come from GitHub's API.");
     this.name = "NotGitHub";
   }
 }
 
+/** The bot's credentials. */
 export type GitHubAuth =
   | { readonly token: string }
   | {
@@ -26,6 +28,7 @@ export type GitHubAuth =
       readonly privateKey: string;
     };
 
+/** Options of `createGitHubClient`. */
 export interface ClientOptions {
   readonly auth: GitHubAuth;
   /** The API's base URL; GitHub.com's if absent. */
@@ -35,18 +38,21 @@ export interface ClientOptions {
   readonly requestTimeoutMs: number;
 }
 
+/** GitHub's REST API with the bot's credentials. */
 export interface GitHubClient {
-  /** Octokit that may act in the repository. Rejects as a request does. */
+  /** Resolves with an Octokit that may act in the repository. Rejects as a request does. */
   in(repo: Repo): Promise<Octokit>;
-  /** The installation may have changed: ask for it again next time. */
+  /** Asks for the installation again next time, since it may have changed. */
   forget(repo: Repo): void;
+  /** Rejects as a request does. */
   askIdentity(): Promise<Identity>;
-  /** Octokit that acts as the App itself, in no repository; null for a token. */
+  /** An Octokit that acts as the App itself; null for a token. */
   readonly asApp: Octokit | null;
 }
 
+/** Creates the client. Octokit's own plugins for retries are absent: the engine tries again. */
 export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: ClientOptions): GitHubClient {
-  // Octokit's own lines tell of each failed request; the effect's fault is what gets logged.
+  // Octokit logs each failed request; the effect's fault is logged anyway.
   const quiet = (message: string): void => log.debug(message);
   const octokitLog = {
     debug: () => {},
@@ -61,14 +67,14 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
   };
 
   function limited(octokit: Octokit): Octokit {
-    // A proxy's page with status 200 is no answer of GitHub's, and must not be read as one that lacks something.
+    // A proxy's page with status 200 must not be read as GitHub's response.
     octokit.hook.after("request", ({ data, status, headers }) => {
       const isText = typeof data === "string" && data !== "";
       if (status !== 204 && isText && !String(headers["content-type"]).includes("json"))
         throw new NotGitHub();
     });
     octokit.hook.before("request", (options) => {
-      // A copy: requests without options of their own share one object, and would share the signal.
+      // Requests without options share one object, and would share the signal.
       options.request = { signal: AbortSignal.timeout(requestTimeoutMs), ...options.request };
     });
     return octokit;
@@ -124,7 +130,7 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
     asApp: app,
     async askIdentity() {
       const { data } = await app.rest.apps.getAuthenticated(soon());
-      if (data?.slug === undefined) throw new Error("GitHub did not name the App");
+      if (data?.slug === undefined) throw new Error("GitHub's response does not name the App");
       return { login: `${data.slug}[bot]`, mention: data.slug };
     },
   };

@@ -1,8 +1,9 @@
-/** What went wrong with a request to GitHub, as a fault of the effect. Nothing is read from error messages. */
+/** Failed requests to GitHub as faults of effects. Error messages are not read. */
 import { z } from "zod";
+import { internalError, rateLimited, retryAfterMs, unanswered } from "#base/network-fault.ts";
 import type { Fault } from "#core/outcome.ts";
 
-/** GitHub asks for at least a minute where it names no time. */
+/** GitHub asks for at least a minute if the response names no time. */
 const unnamedLimitMs = 60_000;
 
 /** Octokit's RequestError; `response` is missing if there was no answer. */
@@ -17,35 +18,19 @@ const problem = z.object({
   errors: z.array(z.object({ code: z.string().optional() })).optional(),
 });
 
-/** The connection was never made, so nothing can have happened. */
-const neverConnected = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-function codesOf(error: unknown): string[] {
-  if (typeof error !== "object" || error === null) return [];
-  const own = "code" in error && typeof error.code === "string" ? [error.code] : [];
-  return "cause" in error ? [...own, ...codesOf(error.cause)] : own;
-}
-
 const statusOf = (error: unknown): number | null => {
   const { data } = requestError.safeParse(error);
   return data?.response === undefined ? null : data.status;
 };
 
-/** True if GitHub answered with this status. */
+/** Whether GitHub answered with this HTTP status. */
 export const hasStatus = (error: unknown, status: number): boolean => statusOf(error) === status;
 
-/** How long GitHub wants to be left alone; null if this is no rate limit. `now` in milliseconds. */
+/** Returns how long a rate limit lasts, in milliseconds; null: this is none. `now` in milliseconds. */
 function limitOf(status: number, { headers, data }: Response, now: number): number | null {
   if (status !== 403 && status !== 429) return null;
-  const retryAfter = Number(headers["retry-after"]);
-  if (Number.isFinite(retryAfter)) return Math.max(1, retryAfter) * 1000;
+  const named = retryAfterMs(headers["retry-after"]);
+  if (named !== undefined) return named;
   if (headers["x-ratelimit-remaining"] === "0") {
     const reset = Number(headers["x-ratelimit-reset"]) * 1000;
     return Number.isFinite(reset) ? Math.max(1000, reset - now) : unnamedLimitMs;
@@ -65,7 +50,7 @@ function reasonOf(status: number, { headers }: Response): string {
       return `GitHub does not let the bot do this: the conversation is locked, or the bot lacks a permission (${permission}).`;
     }
     case 404:
-      return "GitHub shows the bot no such thing: it was deleted, or the bot has no access to the repository.";
+      return "GitHub did not find it: it was deleted, or the bot has no access to the repository.";
     case 410:
       return "It was deleted on GitHub, or issues are turned off in the repository.";
     case 422:
@@ -75,34 +60,20 @@ function reasonOf(status: number, { headers }: Response): string {
   }
 }
 
-/** `now` in milliseconds since the epoch. */
+/** Returns the fault of an effect whose request failed with `error`. `now` in milliseconds since the epoch. */
 export function faultOf(error: unknown, now: number): Fault {
   const { data } = requestError.safeParse(error);
-  if (data?.response === undefined) {
-    const unsent = codesOf(error).some((code) => neverConnected.has(code));
-    return unsent
-      ? { certainty: "not-sent", retryable: true, reason: "GitHub could not be reached." }
-      : { certainty: "unknown", retryable: true, reason: "GitHub gave no answer that could be understood." };
-  }
+  if (data?.response === undefined) return unanswered("GitHub", error);
   const { status, response } = data;
-  const retryAfterMs = limitOf(status, response, now);
-  if (retryAfterMs !== null) {
-    const reason = "GitHub limits how much the bot may do at the moment.";
-    return { certainty: "refused", retryable: true, limited: true, reason, retryAfterMs };
-  }
-  if (status >= 500) {
-    return {
-      certainty: "unknown",
-      retryable: true,
-      reason: `GitHub had an error of its own (HTTP ${status}).`,
-    };
-  }
+  const limitMs = limitOf(status, response, now);
+  if (limitMs !== null) return rateLimited("GitHub", limitMs);
+  if (status >= 500) return internalError("GitHub", `HTTP ${status}`);
   const code = problem.safeParse(response.data).data?.errors?.[0]?.code;
-  // Credentials may be renewed while the effect waits: an end that was not told yet must not be lost by it.
+  // Credentials may be renewed while the effect waits, and the end of a run must still be told then.
   const retryable = status === 401;
   const fault: Fault = { certainty: "refused", retryable, reason: reasonOf(status, response) };
   return code === undefined ? fault : { ...fault, code };
 }
 
-/** An effect that this platform can't perform, whatever GitHub says. */
+/** Returns the fault of an effect that the bot can't perform on GitHub. */
 export const impossible = (reason: string): Fault => ({ certainty: "refused", retryable: false, reason });

@@ -1,16 +1,18 @@
 /**
- * What the bot asks of GitHub. The App's manifest grants exactly this, and a test compares the two.
+ * The permissions and events that the bot needs. A test compares them with the App's manifest.
  * Source: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
  */
 
+/** How much a permission allows. */
 export type Access = "read" | "write";
+/** Permissions by name. */
 export type Permissions = Readonly<Record<string, Access>>;
 
-/** Pull requests are issues to this API, but whether the App may touch one is the other permission's matter. */
+/** This API treats pull requests as issues, but they need a permission of their own. */
 const readThreads = { issues: "read", pull_requests: "read" } as const;
 const writeThreads = { issues: "write", pull_requests: "write" } as const;
 
-/** Every REST call, with the permissions it needs. Calls that the App makes as itself need none. */
+/** Each REST call with the permissions it needs. Calls that the App makes as itself need none. */
 export const calls: Readonly<Record<string, Permissions>> = {
   "GET /user": {},
   "GET /app": {},
@@ -34,8 +36,8 @@ export const calls: Readonly<Record<string, Permissions>> = {
 };
 
 /**
- * Calls that only a token makes, and that it may be refused: without them the bot reads back what it missed.
- * The App asks after its own webhook instead, and needs no permission for that.
+ * Calls that only a token makes and that GitHub may refuse it: the bot then reads missed comments back. An App
+ * reads the deliveries of its own webhook, which needs no permission.
  */
 export const optionalTokenCalls: Readonly<Record<string, Permissions>> = {
   "GET /repos/{owner}/{repo}/hooks": { repository_hooks: "read" },
@@ -46,7 +48,7 @@ export const optionalTokenCalls: Readonly<Record<string, Permissions>> = {
   },
 };
 
-/** Webhook events that are understood, each with the actions of it. GitHub adds `ping` by itself. */
+/** The webhook events that the bot understands, with their actions. GitHub adds `ping` by itself. */
 export const events: Readonly<Record<string, readonly string[]>> = {
   issues: ["labeled"],
   pull_request: ["labeled"],

@@ -1,9 +1,10 @@
 import { WebAPIHTTPError, WebAPIPlatformError, WebAPIRateLimitedError } from "@slack/web-api";
+import { internalError, rateLimited, unanswered } from "#base/network-fault.ts";
 import type { Fault } from "#core/outcome.ts";
 
 const invite = "Invite the bot with /invite @agent, then ask again.";
-const token = "Slack does not accept the bot's token; whoever runs the bot has to renew it.";
-const setting = "A setting of this workspace or channel keeps the bot from doing that.";
+const token = "Slack does not accept the bot's token; the bot's operator has to renew it.";
+const setting = "A setting of this workspace or channel does not allow the bot to do that.";
 const form = "Slack refused the message's form or length.";
 
 /** Slack's codes that people can do something about. https://docs.slack.dev/reference/methods */
@@ -25,24 +26,15 @@ const sentences: Readonly<Record<string, string>> = {
   msg_blocks_too_long: form,
   invalid_blocks: form,
   invalid_blocks_format: form,
-  message_not_found: "The message is gone.",
-  thread_not_found: "The thread is gone.",
+  message_not_found: "The message was deleted.",
+  thread_not_found: "The thread was deleted.",
   cant_update_message: "Slack does not let the bot edit that message.",
   edit_window_closed: "Slack does not let the bot edit that message any more.",
   user_not_in_channel: "That person is not in the channel.",
 };
 
-/** The token may be renewed while the effect waits: an end that was not told yet must not be lost by it. */
-const credentials: ReadonlySet<string> = new Set([
-  "not_authed",
-  "invalid_auth",
-  "account_inactive",
-  "token_revoked",
-  "token_expired",
-]);
-
-/** Slack's own troubles: the request may have been done for all that. */
-const troubles: ReadonlySet<string> = new Set([
+/** Errors of Slack's own: the request may have been performed. */
+const internal: ReadonlySet<string> = new Set([
   "internal_error",
   "fatal_error",
   "service_unavailable",
@@ -50,72 +42,37 @@ const troubles: ReadonlySet<string> = new Set([
 ]);
 const limits: ReadonlySet<string> = new Set(["ratelimited", "rate_limited", "message_limit_exceeded"]);
 
-/** Codes of the network under which nothing has reached Slack. */
-const unsent: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ENETUNREACH",
-  "EHOSTUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-/** Whether Slack refused how the message is made, not who sends it where. */
+/** Whether Slack refused the message's form or length, rather than the sender or the place. */
 export const isRefusedForm = (error: unknown): boolean =>
   error instanceof WebAPIPlatformError && sentences[error.data.error] === form;
 
-/** What a failed call to Slack means for the effect that made it. */
+/** Returns the fault of an effect whose call to Slack failed with `error`. */
 export function faultOf(error: unknown): Fault {
-  if (error instanceof WebAPIRateLimitedError) return limited(error.retryAfter);
+  if (error instanceof WebAPIRateLimitedError) return limited(error.retryAfter * 1000);
   if (error instanceof WebAPIPlatformError) return faultOfCode(error.data.error);
   if (error instanceof WebAPIHTTPError) return faultOfStatus(error.statusCode);
-  if (neverSent(error)) {
-    return { certainty: "not-sent", retryable: true, reason: "Slack can't be reached." };
-  }
-  return { certainty: "unknown", retryable: true, reason: "Slack did not answer." };
+  return unanswered("Slack", error);
 }
 
-const limited = (retryAfterSeconds: number): Fault => ({
-  certainty: "refused",
-  retryable: true,
-  reason: "Slack limits how fast the bot may go on.",
+const limited = (retryAfterMs?: number): Fault => ({
+  ...rateLimited("Slack", retryAfterMs),
   code: "ratelimited",
-  retryAfterMs: retryAfterSeconds * 1000,
-  limited: true,
 });
 
 function faultOfCode(code: string): Fault {
-  if (limits.has(code)) {
-    const { retryAfterMs: _, ...fault } = limited(0);
-    return fault;
-  }
-  // An answer that isn't JSON is handed to us whole in the code's stead.
-  if (!/^\w{1,100}$/.test(code)) {
-    return { certainty: "unknown", retryable: true, reason: "Slack's answer could not be read." };
-  }
-  if (troubles.has(code)) {
-    return { certainty: "unknown", retryable: true, reason: "Slack has trouble of its own.", code };
-  }
-  return {
-    certainty: "refused",
-    retryable: credentials.has(code),
-    reason: sentences[code] ?? `Slack refused it (${code}).`,
-    code,
-  };
+  if (limits.has(code)) return limited();
+  // The client passes on a body that isn't JSON as the code.
+  if (!/^\w{1,100}$/.test(code)) return unanswered("Slack", null);
+  if (internal.has(code)) return { ...internalError("Slack", code), code };
+  const reason = sentences[code] ?? `Slack refused it (${code}).`;
+  // The token may be renewed while the effect waits, and the end of a run must still be told then.
+  return { certainty: "refused", retryable: reason === token, reason, code };
 }
 
-/** For answers of an HTTP status other than 200. `retryAfterSeconds` as the header gave it. */
-export function faultOfStatus(status: number, retryAfterSeconds?: number): Fault {
-  if (status === 429) return limited(retryAfterSeconds ?? 1);
+/** Returns the fault of a response with this HTTP status, which is not 2xx; `retryAfterMs` from its header. */
+export function faultOfStatus(status: number, retryAfterMs = 1000): Fault {
+  if (status === 429) return limited(retryAfterMs);
   const code = `http_${status}`;
-  if (status >= 500)
-    return { certainty: "unknown", retryable: true, reason: "Slack has trouble of its own.", code };
+  if (status >= 500) return { ...internalError("Slack", `HTTP ${status}`), code };
   return { certainty: "refused", retryable: false, reason: `Slack refused it (HTTP ${status}).`, code };
-}
-
-/** The network's code lies at the bottom: Slack's error holds fetch's, which holds the socket's. */
-function neverSent(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if ("code" in error && typeof error.code === "string" && unsent.has(error.code)) return true;
-  return neverSent("original" in error ? error.original : error.cause);
 }

@@ -1,9 +1,9 @@
-/** What Slack sends, as far as the bot reads it. Unknown fields and unknown kinds are never an error. */
+/** The fields of Slack's payloads that the bot reads. Unknown fields and unknown kinds are never an error. */
 import { z } from "zod";
 import { plainAnswerId } from "#slack/send/blocks.ts";
 
 /** https://docs.slack.dev/interactivity/implementing-slash-commands */
-export const slashCommand = z.object({
+const slashCommand = z.object({
   command: z.string(),
   text: z.string().optional(),
   user_id: z.string().min(1),
@@ -12,9 +12,12 @@ export const slashCommand = z.object({
   trigger_id: z.string().min(1),
   response_url: z.string().optional(),
 });
+/** A slash command. */
 export type SlashCommand = z.infer<typeof slashCommand>;
 
-/** https://docs.slack.dev/reference/events/message and app_mention; both tell of the same message. */
+const timestamp = z.string().regex(/^\d{1,11}\.\d{1,6}$/);
+
+/** https://docs.slack.dev/reference/events/message and app_mention; a mention is delivered as both. */
 export const messageEvent = z.object({
   type: z.enum(["message", "app_mention"]),
   subtype: z.string().nullish(),
@@ -29,16 +32,15 @@ export const messageEvent = z.object({
   user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
   text: z.string().nullish(),
   files: z.array(z.unknown()).nullish().catch(null),
-  ts: z.string().regex(/^\d{1,11}\.\d{1,6}$/),
+  ts: timestamp,
   thread_ts: z.string().nullish(),
   parent_user_id: z.string().nullish(),
 });
+/** A message, from an event or from a list of messages. */
 export type MessageEvent = z.infer<typeof messageEvent>;
 
-export const eventCallback = z.object({ type: z.literal("event_callback"), event: messageEvent });
-
 /** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
-export const blockActions = z.object({
+const blockActions = z.object({
   type: z.literal("block_actions"),
   trigger_id: z.string().nullish(),
   response_url: z.string().nullish(),
@@ -62,24 +64,35 @@ export const blockActions = z.object({
       z.object({
         action_id: z.string(),
         value: z.string().nullish(),
-        action_ts: z
-          .string()
-          .regex(/^\d{1,11}\.\d{1,6}$/)
-          .nullish()
-          .catch(null),
+        action_ts: timestamp.nullish().catch(null),
       }),
     )
     .min(1),
 });
+/** Somebody pressed a button. */
 export type BlockActions = z.infer<typeof blockActions>;
 
-/** A section of ours that holds an answer, or a piece of one, in plain form. */
+const payload = z.union([
+  z
+    .object({ type: z.literal("event_callback"), event: messageEvent })
+    .transform(({ event }) => ({ kind: "message" as const, message: event })),
+  blockActions.transform((interaction) => ({ kind: "button" as const, interaction })),
+  slashCommand.transform((command) => ({ kind: "command" as const, command })),
+]);
+
+/** A payload of a kind that the bot understands. */
+export type Payload = z.infer<typeof payload>;
+
+/** Returns the payload in the body of a delivery; null: none that the bot understands. */
+export const readPayload = (body: unknown): Payload | null => payload.safeParse(body).data ?? null;
+
+/** A section of the bot's own that holds an answer, or a part of one, as plain text. */
 export const plainAnswer = z.object({
   block_id: z.string().startsWith(plainAnswerId),
   text: z.object({ text: z.string() }),
 });
 
-/** A message as `conversations.replies` and `conversations.history` give it. */
+/** A message as `conversations.replies` and `conversations.history` list it. */
 export const storedMessage = z.object({
   ts: z.string(),
   subtype: z.string().nullish(),
@@ -94,18 +107,17 @@ export const storedMessage = z.object({
   metadata: z
     .object({ event_type: z.string(), event_payload: z.looseObject({}).nullish() })
     .nullish()
-    // An app may put anything there; what isn't of this form isn't ours.
+    // An app may put anything there; the bot's own metadata has this form.
     .catch(null),
 });
+/** A message in such a list. */
 export type StoredMessage = z.infer<typeof storedMessage>;
 
-export const messagePage = z.object({
-  messages: z.array(storedMessage).nullish(),
+/** A page of `conversations.replies` or `conversations.history`, with its messages unparsed. */
+export const rawPage = z.object({
+  messages: z.array(z.looseObject({})).nullish(),
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** The same page with its messages as they came, to be read as events are. */
-export const rawPage = messagePage.extend({ messages: z.array(z.looseObject({})).nullish() });
-
-/** Subtypes under which somebody says something; the others tell of joins, edits, deletions, topics. */
+/** Subtypes of messages with something to say; the others are joins, edits, deletions and topics. */
 export const spoken: ReadonlySet<string> = new Set(["file_share", "thread_broadcast", "bot_message"]);

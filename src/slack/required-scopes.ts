@@ -1,6 +1,6 @@
-/** What the app's manifest must grant: a test holds it against the manifest and against the calls. */
+/** The OAuth scopes that the bot needs. A test compares them with the app's manifest and with the calls. */
 
-/** Each Web API method that is called, with the scopes it needs. */
+/** Each Web API method that the bot calls, with the scopes it needs. */
 export const scopesOfMethods = {
   "auth.test": [],
   "chat.postMessage": ["chat:write"],
@@ -11,7 +11,7 @@ export const scopesOfMethods = {
   "conversations.history": ["channels:history", "groups:history", "im:history", "mpim:history"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Each event that is received, with the scope it needs. */
+/** Each event that the bot receives, with the scope it needs. */
 export const scopesOfEvents = {
   app_mention: "app_mentions:read",
   "message.channels": "channels:history",
@@ -21,4 +21,4 @@ export const scopesOfEvents = {
 } as const;
 
 /** The slash command and the scope it needs. */
-export const slashCommandNeeds = { command: "/agent", scope: "commands" } as const;
+export const slashCommandScope = { command: "/agent", scope: "commands" } as const;

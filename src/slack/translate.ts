@@ -2,18 +2,16 @@ import type { ButtonEvent, CommandEvent, PersonEvent, ReplyEvent } from "#core/e
 import type { Person } from "#core/person.ts";
 import {
   type BlockActions,
-  blockActions,
-  eventCallback,
   type MessageEvent,
   messageEvent,
+  type Payload,
   type SlashCommand,
-  slashCommand,
   spoken,
 } from "./payloads.ts";
 import { millisecondsOf, placeOf, scopeOf, timeOf } from "./place.ts";
 import { mentions, plainText, withoutMention } from "./wire-text.ts";
 
-/** Who the bot is in its workspace. */
+/** The bot's own identity in its workspace. */
 export interface Self {
   readonly teamId: string;
   readonly userId: string;
@@ -22,34 +20,30 @@ export interface Self {
   readonly enterpriseId: string | null;
 }
 
-/**
- * So long after a message of ours its thread may still be on its way into the store: an effect whose outcome
- * is unknown is tried again for a day, and its card stands in Slack all that time.
- */
+/** How long the thread of a message of ours may still be unsaved: an uncertain effect is tried again for a day. */
 const recentMs = 24 * 60 * 60_000;
 
-/** Whether the payload is of a kind that may tell an event; all others are acked without a further look. */
-export const isKnownKind = (body: unknown): boolean =>
-  [eventCallback, blockActions, slashCommand].some((kind) => kind.safeParse(body).success);
-
 /**
- * The event that a payload tells of; null if it is none of the bot's business. `now` in milliseconds since
- * the epoch. The team in every id is the one our token belongs to: in a channel that is shared with another
- * company, the team in the payload may be theirs, and one message must not have two ids.
+ * Returns the payload's event; null: none that concerns the bot. `now` in milliseconds since the epoch. Every
+ * id holds the team of our token: in a channel shared with another company the payload may name their team,
+ * and one message must not have two ids.
  */
-export function translate(body: unknown, self: Self, now: number): PersonEvent | null {
-  const callback = eventCallback.safeParse(body);
-  if (callback.success) return fromMessage(callback.data.event, self, now);
-  const interaction = blockActions.safeParse(body);
-  if (interaction.success) return fromButton(interaction.data, self, now);
-  const command = slashCommand.safeParse(body);
-  if (command.success) return fromCommand(command.data, self, now);
-  return null;
+export function translate(payload: Payload, self: Self, now: number): PersonEvent | null {
+  switch (payload.kind) {
+    case "message":
+      return fromMessage(payload.message, self, now);
+    case "button":
+      return fromButton(payload.interaction, self, now);
+    case "command":
+      return fromCommand(payload.command, self, now);
+    default:
+      return payload satisfies never;
+  }
 }
 
 /**
- * A message that `conversations.replies` gave, as the event that told of it; null if none did, as of our own:
- * Bolt drops those. Its thread is written down already, so that it never comes too early.
+ * Returns the event of a message that `conversations.replies` listed; null: none that concerns the bot. Its
+ * thread is saved already, so the event never comes too early.
  */
 export function translateStored(
   stored: Readonly<Record<string, unknown>>,
@@ -57,8 +51,7 @@ export function translateStored(
   self: Self,
 ): ReplyEvent | null {
   const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
-  if (data === undefined || data.user === self.userId) return null;
-  return fromMessage(data, self, Number.POSITIVE_INFINITY);
+  return data === undefined ? null : fromMessage(data, self, Number.POSITIVE_INFINITY);
 }
 
 function fromCommand(command: SlashCommand, self: Self, now: number): CommandEvent {
@@ -76,13 +69,14 @@ function fromCommand(command: SlashCommand, self: Self, now: number): CommandEve
 
 function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent | null {
   if (message.subtype && !spoken.has(message.subtype)) return null;
+  if (message.user === self.userId || (self.botId !== null && message.bot_id === self.botId)) return null;
   const text = message.text ?? "";
   const threadTs = message.thread_ts ?? message.ts;
   return {
     kind: "reply",
     id: `slack:message:${self.teamId}:${message.channel}:${message.ts}`,
     at: timeOf(message.ts),
-    by: guarded(author(message, self), message.user_team, self),
+    by: guarded(author(message), message.user_team, self),
     scope: scopeOf(self.teamId, message.channel),
     place: placeOf(self.teamId, message.channel, threadTs),
     text: plainText(withoutMention(text, self.userId)),
@@ -100,8 +94,8 @@ function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent
 const isDirect = (message: MessageEvent): boolean =>
   message.channel_type === "im" || message.channel.startsWith("D");
 
-function author(message: MessageEvent, self: Self): Person {
-  const bot = Boolean(message.bot_id) || message.subtype === "bot_message" || message.user === self.userId;
+function author(message: MessageEvent): Person {
+  const bot = Boolean(message.bot_id) || message.subtype === "bot_message";
   const name =
     message.user_profile?.display_name ||
     message.user_profile?.name ||
@@ -132,7 +126,7 @@ function fromButton(interaction: BlockActions, self: Self, now: number): ButtonE
   };
 }
 
-/** In a channel that is shared with another company, its people may write but not use the bot. */
+/** People of another company may write in a shared channel, but not use the bot. */
 const guarded = (by: Person, team: string | null | undefined, self: Self): Person =>
   !team || team === self.teamId || team === self.enterpriseId ? by : { ...by, permission: "none" };
 

@@ -1,37 +1,38 @@
 import { type Logger, LogLevel, WebClient, type WebClientOptions } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 
-/** Longer than Slack ever takes; what has not come by then may have happened unseen. */
-const defaultTimeoutMs = 15_000;
+/** Longer than Slack ever takes. */
+export const defaultTimeoutMs = 15_000;
 
+/** Options of `createClient` and `clientOptions`. */
 export interface ClientOptions {
   /** Ends in `/api/`; Slack's own when absent. */
   readonly apiUrl?: string | undefined;
+  /** A call without an answer is given up after this; its outcome is then unknown. */
   readonly timeoutMs?: number | undefined;
   readonly log: Log;
 }
 
-/**
- * Options of a Slack client that tries once and tells: a wait for a rate limit or another try is for the
- * caller to arrange, who knows what else is waiting and what may not be done twice.
- */
-export function clientOptions({ apiUrl, timeoutMs, log }: ClientOptions): WebClientOptions {
+/** Returns the options of a Slack client that tries once: the engine waits for rate limits and tries again. */
+export function clientOptions({
+  apiUrl,
+  timeoutMs = defaultTimeoutMs,
+  log,
+}: ClientOptions): WebClientOptions {
   return {
     ...(apiUrl === undefined ? {} : { slackApiUrl: apiUrl }),
-    timeout: timeoutMs ?? defaultTimeoutMs,
+    timeout: timeoutMs,
     rejectRateLimitedCalls: true,
     retryConfig: { retries: 0 },
     logger: vendorLog(log),
   };
 }
 
+/** Creates a Slack client that tries each call once. */
 export const createClient = (botToken: string, options: ClientOptions): WebClient =>
   new WebClient(botToken, clientOptions(options));
 
-/**
- * Slack's packages log through ours. Their debug lines hold whole requests and messages, so they are dropped
- * whatever our own level is.
- */
+/** Returns a logger for Slack's packages. Their debug lines contain whole messages, so they are always dropped. */
 export function vendorLog(log: Log): Logger {
   const line = (parts: readonly unknown[]): string =>
     `Slack's client: ${parts.map((part) => (part instanceof Error ? part.message : String(part))).join(" ")}`;

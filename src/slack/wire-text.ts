@@ -1,6 +1,6 @@
 /**
- * Slack's way of writing text on the wire: `&`, `<` and `>` are escaped, and what stands between angle
- * brackets is a mention or a link. https://docs.slack.dev/messaging/formatting-message-text
+ * Text in Slack's wire format: `&`, `<` and `>` are escaped, and angle brackets contain mentions and links.
+ * https://docs.slack.dev/messaging/formatting-message-text
  */
 
 const escapes: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">" };
@@ -8,7 +8,7 @@ const escapes: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "
 const unescaped = (text: string): string =>
   text.replaceAll(/&(?:amp|lt|gt);/g, (escaped) => escapes[escaped] ?? escaped);
 
-/** What a person would read: escapes undone, mentions and links as they look. */
+/** Returns the text as people see it: without escapes, with mentions and links as shown. */
 export function plainText(wire: string): string {
   return wire
     .split(/(<[^<>]*>)/)
@@ -35,7 +35,7 @@ function plainSpecial(target: string, label: string): string {
   return `@${kind}`;
 }
 
-/** `foo.py` is sent as a link to http://foo.py: what the person typed is the label then, without a link. */
+/** Slack makes `foo.py` a link to http://foo.py: then the label alone is what the person typed. */
 function plainLink(url: string, label: string): string {
   if (label === "" || label === url) return url;
   const bare = url.replace(/^(?:https?:\/\/|mailto:|tel:)/i, "").replace(/\/$/, "");
@@ -44,9 +44,10 @@ function plainLink(url: string, label: string): string {
 
 const mentionOf = (userId: string): RegExp => new RegExp(`<@${userId}(?:\\|[^<>]*)?>`, "g");
 
+/** Whether the text mentions the user. */
 export const mentions = (wire: string, userId: string): boolean => mentionOf(userId).test(wire);
 
-/** The same text on the wire without the mention; the colon or comma after a leading one goes with it. */
+/** Returns the text, still in wire format, without mentions of the user and the colon after a leading one. */
 export function withoutMention(wire: string, userId: string): string {
   const mention = mentionOf(userId).source;
   return wire

@@ -19,17 +19,17 @@ describe("GitHub's rate limits", () => {
   const limited = { certainty: "refused", retryable: true, limited: true };
   const reset = String(Date.parse("2026-03-01T12:00:00Z") / 1000 + 90);
 
-  it.each([403, 429])("the hourly one (%i) is waited for until it is reset", async (status) => {
+  it.each([403, 429])("wait for the reset of the hourly one (%i)", async (status) => {
     const headers = { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset };
     expect(await faultAfter({ status, headers })).toMatchObject({ ...limited, retryAfterMs: 90_000 });
   });
 
-  it.each([403, 429])("the secondary one (%i) is waited for as long as it says", async (status) => {
+  it.each([403, 429])("wait as long as the secondary one (%i) says", async (status) => {
     const headers = { "retry-after": "17", "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset };
     expect(await faultAfter({ status, headers })).toMatchObject({ ...limited, retryAfterMs: 17_000 });
   });
 
-  it("one that names no time is waited for a minute", async () => {
+  it("wait a minute if none is named", async () => {
     expect(await faultAfter({ status: 429 })).toMatchObject({ ...limited, retryAfterMs: 60_000 });
     const documentation_url = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api";
     expect(
@@ -56,7 +56,7 @@ describe("a refusal", () => {
     });
   });
 
-  it("of the credentials may end when they are renewed", async () => {
+  it("of the credentials may be retried, since they may be renewed", async () => {
     expect(await faultAfter({ status: 401 })).toEqual({
       certainty: "refused",
       retryable: true,
@@ -64,7 +64,7 @@ describe("a refusal", () => {
     });
   });
 
-  it("names the permission that is missing, and GitHub's own code", async () => {
+  it("names the missing permission and GitHub's own code", async () => {
     const headers = { "x-accepted-github-permissions": "issues=write" };
     expect(await faultAfter({ status: 403, headers })).toMatchObject({
       reason: expect.stringContaining("issues=write"),
@@ -73,7 +73,7 @@ describe("a refusal", () => {
     expect(await faultAfter({ status: 422, body })).toMatchObject({ code: "too_long" });
   });
 
-  it("of a locked issue is told as one", async () => {
+  it("of a locked issue says that it is locked", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     github.standIn.lock({ repo, issue: 1 });
@@ -84,7 +84,7 @@ describe("a refusal", () => {
     });
   });
 
-  it("of the wrong token is told without the token", async () => {
+  it("of a wrong token does not reveal the token", async () => {
     await using github = await start({ auth: { token: "ghp_another" } });
     const done = await github.platform.perform(reply(), first);
     expect(done).toMatchObject({ ok: false, fault: { certainty: "refused", retryable: true } });
@@ -93,14 +93,14 @@ describe("a refusal", () => {
   });
 });
 
-describe("an outcome that nobody knows", () => {
+describe("an unknown outcome", () => {
   const unknown = { ok: false, fault: { certainty: "unknown", retryable: true } };
 
-  it.each([500, 502, 503])("is what an error of GitHub's own (%i) leaves", async (status) => {
+  it.each([500, 502, 503])("follows an error of GitHub's own (%i)", async (status) => {
     expect(await faultAfter({ status })).toMatchObject(unknown.fault);
   });
 
-  it.each(["before", "after"] as const)("is what a time-out leaves, for itself only (%s)", async (hang) => {
+  it.each(["before", "after"] as const)("follows a time-out, for that request only (%s)", async (hang) => {
     await using github = await start({ requestTimeoutMs: 300 });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     github.standIn.fail({ ...comments, with: { hang } });
@@ -110,7 +110,7 @@ describe("an outcome that nobody knows", () => {
     expect(await github.platform.perform(reply("e2"), first)).toMatchObject({ ok: true });
   });
 
-  it.each(["before", "after"] as const)("is what a cut connection leaves (%s)", async (reset) => {
+  it.each(["before", "after"] as const)("follows a cut connection (%s)", async (reset) => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     github.standIn.fail({ ...comments, with: { reset } });
@@ -118,7 +118,7 @@ describe("an outcome that nobody knows", () => {
     expect(github.comments()).toHaveLength(reset === "after" ? 1 : 0);
   });
 
-  it("is what an answer that makes no sense leaves", async () => {
+  it("follows a malformed response", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     github.standIn.fail({ ...comments, with: { status: 201, body: { hello: "there" } } });
@@ -130,7 +130,7 @@ describe.each([
   ["a token", tokenAuth],
   ["an App", appAuth],
 ])("a GitHub that can't be reached with %s", (_name, auth) => {
-  it("has surely not done anything", async () => {
+  it("has certainly not done anything", async () => {
     await using github = await start({ auth });
     await github.stopApi();
     const done = await github.platform.perform(reply(), first);

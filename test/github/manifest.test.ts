@@ -48,7 +48,7 @@ async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string
 }
 
 describe("the GitHub App's manifest", () => {
-  it("is written for exactly the calls that are made", async () => {
+  it("covers exactly the calls that are made", async () => {
     const made = [...(await everyCall(appAuth)), ...(await everyCall(tokenAuth))];
     // Whether the token may see webhooks is found out by asking.
     const tried = ["GET /repos/{owner}/{repo}/hooks"];
@@ -90,7 +90,7 @@ describe("the GitHub App's manifest", () => {
     expect(understood.map(({ event, action }) => `${event}.${action}`).toSorted()).toEqual(listed.toSorted());
   });
 
-  it("is a private App whose webhook comes where the bot listens", () => {
+  it("is a private App whose webhook goes to the bot's path", () => {
     expect(manifest).toMatchObject({ public: false, hook_attributes: { active: true } });
     expect(new URL(manifest.hook_attributes.url).pathname).toBe("/github/webhooks");
     expect(manifest.name.length).toBeLessThanOrEqual(34);

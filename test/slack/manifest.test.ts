@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { scopesOfEvents, scopesOfMethods, slashCommandNeeds } from "#slack/required-scopes.ts";
+import { scopesOfEvents, scopesOfMethods, slashCommandScope } from "#slack/required-scopes.ts";
 
 const manifest = z.object({
   display_information: z.object({ long_description: z.string().min(174).max(4000) }),
@@ -29,14 +29,14 @@ async function calledMethods(): Promise<readonly string[]> {
   const sources = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")));
   const calls = sources.flatMap((source) => [
     ...source.matchAll(/\bclient\s*\.\s*((?:[a-zA-Z]+\s*\.\s*)+[a-zA-Z]+)\s*\(/g),
-    ...source.matchAll(/\bclient\s*\.\s*apiCall\s*\(\s*["'`]([\w.]+)/g),
+    ...source.matchAll(/\bclient\s*\.\s*(?:apiCall|paginate)\s*\(\s*["'`]([\w.]+)/g),
   ]);
   return calls.map(([, method = ""]) => method.replaceAll(/\s/g, ""));
 }
 
 const sorted = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort();
 
-test("the needs name exactly the Web API methods that are called", async () => {
+test("exactly the Web API methods that are called have scopes", async () => {
   expect(sorted(await calledMethods())).toEqual(sorted(Object.keys(scopesOfMethods)));
 });
 
@@ -44,7 +44,7 @@ test("the manifest asks for exactly the scopes that methods, events and the comm
   const needed = [
     ...Object.values(scopesOfMethods).flat(),
     ...Object.values(scopesOfEvents),
-    slashCommandNeeds.scope,
+    slashCommandScope.scope,
   ];
   expect((await readManifest()).oauth_config.scopes.bot).toEqual(sorted(needed));
 });
@@ -54,9 +54,9 @@ test("the manifest subscribes to exactly the events that are received", async ()
   expect(event_subscriptions.bot_events).toEqual(sorted(Object.keys(scopesOfEvents)));
 });
 
-test("commands, events and buttons all go to the one path, and direct messages are open", async () => {
+test("commands, events and buttons go to one path, and direct messages are open", async () => {
   const { features, settings } = await readManifest();
-  expect(features.slash_commands.map(({ command }) => command)).toEqual([slashCommandNeeds.command]);
+  expect(features.slash_commands.map(({ command }) => command)).toEqual([slashCommandScope.command]);
   const addresses = [
     ...features.slash_commands.map(({ url }) => url),
     settings.event_subscriptions.request_url,

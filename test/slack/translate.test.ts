@@ -1,10 +1,17 @@
 import { expect, test } from "vitest";
+import { readPayload } from "#slack/payloads.ts";
 import { type Self, translate } from "#slack/translate.ts";
 import { plainText } from "#slack/wire-text.ts";
 
 const self: Self = { teamId: "T1", userId: "UBOT", botId: "B1", enterpriseId: "E1" };
 const now = Date.parse("2026-11-21T12:00:00Z");
 const at = (agoMs: number): string => `${Math.floor((now - agoMs) / 1000)}.000100`;
+
+/** The event in the body of a delivery. */
+function eventIn(body: unknown) {
+  const payload = readPayload(body);
+  return payload === null ? null : translate(payload, self, now);
+}
 
 const message = (fields: Record<string, unknown>) => ({
   type: "event_callback",
@@ -37,29 +44,29 @@ test.each([
   ["<@UBOT|agent>, fix it", "fix it"],
   ["please <@UBOT> fix it", "please fix it"],
 ])("the mention is taken out of %j", (text, plain) => {
-  expect(translate(message({ text }), self, now)).toMatchObject({ text: plain, mention: true });
+  expect(eventIn(message({ text }))).toMatchObject({ text: plain, mention: true });
 });
 
-test("files are noticed, whatever Slack says of them", () => {
-  const withFiles = (files: unknown) => translate(message({ subtype: "file_share", files }), self, now);
+test("files are noticed, whatever their form", () => {
+  const withFiles = (files: unknown) => eventIn(message({ subtype: "file_share", files }));
   expect(withFiles([{ id: "F1", name: "log.txt" }])).toMatchObject({ files: true });
   expect(withFiles([])).not.toHaveProperty("files");
   expect(withFiles("none")).not.toHaveProperty("files");
 });
 
-test("somebody else's mention is no mention of the bot", () => {
-  const event = translate(message({ text: "<@UBOTH> fix it" }), self, now);
+test("a mention of somebody else is not a mention of the bot", () => {
+  const event = eventIn(message({ text: "<@UBOTH> fix it" }));
   expect(event).toMatchObject({ text: "@UBOTH fix it", mention: false });
 });
 
 test("a message's time is its timestamp, to the millisecond", () => {
-  expect(translate(message({ ts: "1700000000.123456" }), self, now)).toMatchObject({
+  expect(eventIn(message({ ts: "1700000000.123456" }))).toMatchObject({
     at: "2023-11-14T22:13:20.123Z",
   });
 });
 
-test("a reply stands under ours when our message is less than a day old", () => {
-  const under = (fields: Record<string, unknown>) => translate(message(fields), self, now);
+test("a reply is under the bot's message if that is less than a day old", () => {
+  const under = (fields: Record<string, unknown>) => eventIn(message(fields));
   const hour = 60 * 60_000;
   expect(under({ thread_ts: at(23 * hour), parent_user_id: "UBOT" })).toMatchObject({ underOurs: true });
   expect(under({ thread_ts: at(25 * hour), parent_user_id: "UBOT" })).toMatchObject({ underOurs: false });
@@ -67,8 +74,8 @@ test("a reply stands under ours when our message is less than a day old", () => 
   expect(under({ parent_user_id: "UBOT" })).toMatchObject({ underOurs: false, first: true });
 });
 
-test("bots are told by bot_id, by subtype and by being the bot itself", () => {
-  const by = (fields: Record<string, unknown>) => translate(message(fields), self, now)?.by;
+test("bots are recognised by bot_id and by subtype", () => {
+  const by = (fields: Record<string, unknown>) => eventIn(message(fields))?.by;
   expect(by({})).toMatchObject({ id: "U1", bot: false });
   expect(by({ bot_id: "B9", bot_profile: { name: "deploys" } })).toMatchObject({
     name: "deploys",
@@ -78,25 +85,29 @@ test("bots are told by bot_id, by subtype and by being the bot itself", () => {
     name: "ci",
     bot: true,
   });
-  expect(by({ user: "UBOT" })).toMatchObject({ id: "UBOT", bot: true });
+});
+
+test("the bot's own messages are no events", () => {
+  expect(eventIn(message({ user: "UBOT" }))).toBeNull();
+  expect(eventIn(message({ subtype: "bot_message", user: undefined, bot_id: "B1" }))).toBeNull();
 });
 
 test.each(["message_changed", "message_deleted", "channel_join", "channel_topic", "one_of_next_year"])(
-  "a message of subtype %s tells nothing",
+  "a message of subtype %s is no event",
   (subtype) => {
-    expect(translate(message({ subtype }), self, now)).toBeNull();
+    expect(eventIn(message({ subtype }))).toBeNull();
   },
 );
 
-test("in a channel shared with another company the team is still ours", () => {
+test("in a channel shared with another company the bot's own team is used", () => {
   const shared = { ...message({ user_team: "T2" }), team_id: "T2" };
-  expect(translate(shared, self, now)).toMatchObject({ scope: "slack:T1:C1" });
+  expect(eventIn(shared)).toMatchObject({ scope: "slack:T1:C1" });
 });
 
-test("people of another company may not use the bot, those of our own organization may", () => {
+test("people of another company may not use the bot; people of the same organization may", () => {
   const permission = (team: string) => [
-    translate(message({ user_team: team }), self, now)?.by.permission,
-    translate(press({ user: { id: "U1", team_id: team } }), self, now)?.by.permission,
+    eventIn(message({ user_team: team }))?.by.permission,
+    eventIn(press({ user: { id: "U1", team_id: team } }))?.by.permission,
   ];
   expect(permission("T2")).toEqual(["none", "none"]);
   expect(permission("T1")).toEqual([undefined, undefined]);
@@ -114,8 +125,8 @@ const press = (fields: Record<string, unknown> = {}, action: Record<string, unkn
   ...fields,
 });
 
-test("a button on a card that begins its thread has that card's place", () => {
-  expect(translate(press(), self, now)).toMatchObject({
+test("a button on a card that starts its thread has that card's place", () => {
+  expect(eventIn(press())).toMatchObject({
     id: "slack:interaction:12.34",
     place: `slack:T1:C1:${at(5000)}`,
     action: "retry",
@@ -123,25 +134,25 @@ test("a button on a card that begins its thread has that card's place", () => {
   });
 });
 
-test("a button without a trigger id is known by message, person and time", () => {
+test("a button without a trigger id is identified by message, person and time", () => {
   const id = `slack:interaction:${at(5000)}-U1-${at(0)}`;
-  expect(translate(press({ trigger_id: undefined }), self, now)).toMatchObject({ id });
+  expect(eventIn(press({ trigger_id: undefined }))).toMatchObject({ id });
 });
 
-test("a button tells when its card is so old that a missing thread was removed", () => {
+test("a button on a card older than a day is marked as old", () => {
   const oldTs = at(25 * 3_600_000);
-  expect(translate(press(), self, now)).not.toHaveProperty("old");
-  expect(translate(press({ message: { ts: oldTs } }), self, now)).toMatchObject({ old: true });
+  expect(eventIn(press())).not.toHaveProperty("old");
+  expect(eventIn(press({ message: { ts: oldTs } }))).toMatchObject({ old: true });
 });
 
-test("a button of another kind, or without a dispatch, tells nothing", () => {
-  expect(translate(press({}, { action_id: "launch" }), self, now)).toBeNull();
-  expect(translate(press({}, { value: "" }), self, now)).toBeNull();
+test("a button of another kind, or without a dispatch, is no event", () => {
+  expect(eventIn(press({}, { action_id: "launch" }))).toBeNull();
+  expect(eventIn(press({}, { value: "" }))).toBeNull();
 });
 
 test.each([null, "text", 7, {}, { type: "event_callback" }, { type: "view_submission" }])(
-  "%j tells nothing and is no error",
+  "%j is no event and no error",
   (body) => {
-    expect(translate(body, self, now)).toBeNull();
+    expect(eventIn(body)).toBeNull();
   },
 );

@@ -1,4 +1,4 @@
-/** A webhook's own record of its deliveries: which of them failed, what they said, and having them repeated. */
+/** A webhook's deliveries: finds the failed ones, reads them and has them repeated. */
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
@@ -10,29 +10,29 @@ import type { AskIdentity } from "#github/understand/identity.ts";
 import { type AttemptItem, attempt, deliveredPayload } from "#github/understand/payload.ts";
 import { newestFirst } from "./newest-first.ts";
 
-/** So many are asked for again in one look, and no more. */
+/** Most deliveries that one look has repeated. */
 const mostAtOnce = 1_000;
-/** So many that came through are read again for the sake of one that did not. */
+/** Most successful deliveries that are read again because an older one had failed. */
 const mostReread = 1_000;
 
-/** Thrown when there is more to ask for again than one look may; the next one finds less. */
+/** Thrown when more deliveries failed than one look has repeated. */
 export class StillMore extends Error {
   constructor() {
-    super("More deliveries failed than are asked for again at once; the others follow.");
+    super("More deliveries failed than are repeated at once; the others follow.");
     this.name = "StillMore";
   }
 }
 
-/** One thing that GitHub told, with every attempt to, oldest first. */
+/** One event that GitHub delivered, with the first and the last attempt. */
 interface Told {
   readonly guid: string;
   readonly event: string;
   readonly repository: string;
   readonly first: AttemptItem;
   readonly last: AttemptItem;
-  /** When it arrived, milliseconds since the epoch; Infinity: it has not. */
+  /** Milliseconds since the epoch; Infinity: no attempt succeeded. */
   readonly arrivedMs: number;
-  /** Not counting attempts that were asked for. */
+  /** An attempt that was not a redelivery failed. */
   readonly failedByItself: boolean;
 }
 
@@ -41,7 +41,7 @@ const timeOf = ({ delivered_at }: AttemptItem): number => Date.parse(delivered_a
 const concernsUs = ({ event, action }: AttemptItem): boolean =>
   action !== null && action !== undefined && (events[event]?.includes(action) ?? false);
 
-/** Oldest first. */
+/** Groups attempts by event, oldest first. */
 function tellings(newest: readonly AttemptItem[]): readonly Told[] {
   const attempts = Map.groupBy(newest.filter(concernsUs).toReversed(), ({ guid }) => guid);
   return [...attempts].flatMap(([guid, all]) => {
@@ -56,7 +56,7 @@ function tellings(newest: readonly AttemptItem[]): readonly Told[] {
   });
 }
 
-/** Comments that arrived while something older was missing may have been left alone for want of it. */
+/** Comments that may have been ignored because an older event of their repository was still missing. */
 function leftAlone(told: readonly Told[]): readonly Told[] {
   const late = told.filter(({ failedByItself }) => failedByItself);
   return told.filter(
@@ -69,30 +69,33 @@ function leftAlone(told: readonly Told[]): readonly Told[] {
   );
 }
 
+/** Which deliveries to look at. */
 export interface HookLook {
   readonly octokit: Octokit;
-  /** Path of the deliveries: the App's webhook's, or a repository's webhook's. */
+  /** The path of the list: of the App's webhook or of a repository's. */
   readonly path: string;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
 }
 
+/** Options of `createHookDeliveries`. */
 export interface HookDeliveriesOptions {
   readonly identity: AskIdentity;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** GUIDs that were asked for again. */
+  /** GUIDs of the deliveries that GitHub was asked to repeat. */
   readonly asked: { has(guid: string): boolean; set(guid: string, asked: true): unknown };
 }
 
+/** Creates the function that finds the missed events in a webhook's deliveries. */
 export function createHookDeliveries({ identity, log, now, asked }: HookDeliveriesOptions) {
   async function read({ octokit, path }: HookLook, { guid, event, last }: Told): Promise<PersonEvent[]> {
     const answer = await octokit.request(`GET ${path}/${last.id}`).catch((error: unknown) => {
       const fault = faultOf(error, now());
       if (fault.retryable) throw error;
-      // GitHub has just forgotten it: it keeps deliveries for three days.
-      log.debug("a delivery can't be read", { guid, reason: fault.reason });
+      // GitHub deletes deliveries after three days.
+      log.debug("A GitHub delivery can't be read", { guid, reason: fault.reason });
       return null;
     });
     const payload = deliveredPayload.safeParse(answer?.data).data?.request.payload;
@@ -100,7 +103,7 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
     return found === null || found === undefined ? [] : [found];
   }
 
-  /** Stops at what may pass, and answers it; what GitHub refuses for good is left alone. */
+  /** Has the deliveries repeated. Returns the fault that stopped it; a final refusal of one does not. */
   async function redeliver({ octokit, path }: HookLook, told: readonly Told[]): Promise<Fault | null> {
     for (const { guid, last } of told) {
       try {
@@ -108,7 +111,7 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
       } catch (error) {
         const fault = faultOf(error, now());
         if (fault.retryable) return fault;
-        log.debug("a delivery is not repeated by GitHub", { guid, reason: fault.reason });
+        log.debug("GitHub does not repeat a delivery", { guid, reason: fault.reason });
       }
       asked.set(guid, true);
     }
@@ -116,16 +119,15 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
   }
 
   /**
-   * Has everything of ours that failed since then delivered again, once, and answers what it said, oldest
-   * first. Redeliveries arrive in any order, and a comment that overtook its label would be left alone: so
-   * the events are handed over here, in their order, and the redelivered ones are the same events again.
-   * Rejects as requests do.
+   * Has the failed deliveries repeated, once each, and returns their events, oldest first. Redeliveries arrive in
+   * any order, and a comment that overtakes its label would be ignored; so the events are also read here, in
+   * order, and the redelivered ones have the same ids. Rejects as requests do.
    */
   return async function missedBy(look: HookLook): Promise<PersonEvent[]> {
     const { octokit, path, sinceMs } = look;
     const pages = octokit.paginate.iterator(`GET ${path}`, { per_page: 100 });
     const newest = await newestFirst(pages, attempt, timeOf, sinceMs);
-    if (!newest.complete) log.warn("GitHub has more deliveries than are looked through", { path });
+    if (!newest.complete) log.warn("GitHub has more deliveries than are read", { path });
     const told = tellings(newest.items);
     const failed = told.filter(({ arrivedMs }) => arrivedMs === Number.POSITIVE_INFINITY);
     const fresh = failed.filter(({ guid }) => !asked.has(guid));
@@ -133,7 +135,7 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
       await redeliver(look, fresh.slice(0, mostAtOnce));
       throw new StillMore();
     }
-    // One that failed again after it was asked for was read when it had failed by itself.
+    // A failed redelivery was read when its first attempt had failed.
     const unread = new Set(failed.filter(({ guid, failedByItself }) => failedByItself || !asked.has(guid)));
     const reread = new Set(leftAlone(told).slice(-mostReread));
     const events: PersonEvent[] = [];
@@ -142,7 +144,7 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
     }
     const stopped = await redeliver(look, fresh);
     if (stopped !== null) {
-      log.warn("Not every failed delivery could be asked for again", { reason: stopped.reason });
+      log.warn("Not every failed delivery could be repeated", { reason: stopped.reason });
     }
     return events;
   };

@@ -1,10 +1,10 @@
-/** What GitHub told in vain, by the best way that the credentials allow. */
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
 import type { Log } from "#base/log.ts";
+import { rateLimited } from "#base/network-fault.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { GitHubClient } from "#github/client.ts";
-import { faultOf, hasStatus } from "#github/faults.ts";
+import { faultOf } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
 import type { AskIdentity } from "#github/understand/identity.ts";
 import { hook } from "#github/understand/payload.ts";
@@ -12,20 +12,26 @@ import type { Missed } from "#ports.ts";
 import { createHookDeliveries, StillMore } from "./hook-deliveries.ts";
 import { readBack } from "./read-back.ts";
 
+/** Ids of deliveries and events, so that none is asked for or read twice within a run of the process. */
 const remembered = 20_000;
 
+/** Options of `createMissed`. */
 export interface MissedOptions {
   readonly client: GitHubClient;
   readonly identity: AskIdentity;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Where the world reaches the bot; absent: whatever webhook has our path is taken for ours. */
+  /** The bot's public address; absent: every webhook with the bot's path counts as its own. */
   readonly publicUrl?: string | undefined;
 }
 
 const webhookPath = "/github/webhooks";
 
+/**
+ * Creates `Platform.missed` for GitHub: an App reads its webhook's deliveries, a token those of the repositories'
+ * webhooks where it may, and elsewhere the comments and labels themselves.
+ */
 export function createMissed({ client, identity, log, now, publicUrl }: MissedOptions) {
   const asked = new LRUCache<string, true>({ max: remembered });
   const heard = new LRUCache<string, true>({ max: remembered });
@@ -37,7 +43,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
       ? new URL(url).pathname.endsWith(webhookPath)
       : url.toLowerCase() === `${publicUrl.replace(/\/+$/, "")}${webhookPath}`.toLowerCase();
 
-  /** Ids of our webhooks there; none also where the token may not see them. */
+  /** Returns the ids of the bot's webhooks in the repository. */
   async function hooksIn(octokit: Octokit, repo: Repo): Promise<readonly number[]> {
     const { data } = await octokit.rest.repos.listWebhooks({ ...repo, per_page: 100 });
     return data.flatMap((item) => {
@@ -47,7 +53,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     });
   }
 
-  /** null: nobody lets us see what was delivered there. */
+  /** Null: the token may not see the deliveries there, or there is no webhook. */
   async function missedByHooks(octokit: Octokit, repo: Repo, sinceMs: number): Promise<PersonEvent[] | null> {
     try {
       const events: PersonEvent[] = [];
@@ -69,12 +75,12 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     if (delivered !== null) return delivered;
     const wasHeard = (id: string): boolean => heard.has(id);
     const { events, complete } = await readBack({ octokit, repo, sinceMs, identity, wasHeard });
-    if (!complete) log.warn("More has happened in the repository than is read back", { ...repo });
+    if (!complete) log.warn("The repository has more comments and labels than are read back", { ...repo });
     return events;
   }
 
-  /** Whether it may go better later; credentials that are refused may be renewed. */
-  const isForNow = (error: unknown): boolean => hasStatus(error, 401) || faultOf(error, now()).retryable;
+  /** Whether another try may succeed: refused credentials may be renewed. */
+  const isForNow = (error: unknown): boolean => faultOf(error, now()).retryable;
 
   /** Oldest first in each repository; no thread spans two. */
   async function look({ since, scopes }: Missed): Promise<readonly PersonEvent[]> {
@@ -90,20 +96,20 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
         events.push(...(await missedIn(repo, sinceMs)));
       } catch (error) {
         if (error instanceof StillMore || isForNow(error)) throw error;
-        // Deleted, or taken away from us: what is said there is no more ours to know.
-        log.debug("a repository can't be looked through", { scope, reason: faultOf(error, now()).reason });
+        // The repository was deleted, or the bot has lost its access.
+        log.debug("A repository can't be read", { scope, reason: faultOf(error, now()).reason });
       }
     }
     return events;
   }
 
   return {
-    /** The event with this id was delivered and dealt with. */
+    /** Notes that the event with this id was delivered and taken in. */
     heard: (eventId: string): void => void heard.set(eventId, true),
 
-    /** See `Platform.missed`. While GitHub limits us it is not even asked. */
+    /** See `Platform.missed`. Rejects without a request while a rate limit lasts. */
     async missed(what: Missed): Promise<readonly PersonEvent[]> {
-      if (now() < limitedUntilMs) throw new Error("GitHub limits how much the bot may do at the moment.");
+      if (now() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
       try {
         return await look(what);
       } catch (error) {

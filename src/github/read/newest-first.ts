@@ -1,18 +1,18 @@
 import type { z } from "zod";
 
-/** More pages than this hold more than could be made up for. */
+/** Enough for any outage: 20,000 items. */
 const mostPages = 200;
 
+/** The newest items of a list. */
 export interface Recent<T> {
   readonly items: readonly T[];
-  /** False if there was more than is looked through. */
+  /** False: there are more than are read. */
   readonly complete: boolean;
 }
 
 /**
- * What is not older than `sinceMs`, of a list that begins with the newest. GitHub's times are whole seconds,
- * so the second of `sinceMs` counts as a whole. Items that make no sense are passed over. Rejects as the
- * requests do.
+ * Reads the items since `sinceMs` from a list that starts with the newest. GitHub's times are whole seconds, so
+ * the second of `sinceMs` is included. Malformed items are skipped. Rejects as the requests do.
  */
 export async function newestFirst<T>(
   pages: AsyncIterable<{ readonly data: unknown }>,
@@ -34,5 +34,5 @@ export async function newestFirst<T>(
   return { items, complete: true };
 }
 
-/** The beginning of the second, in milliseconds. */
+/** Returns the start of the second, in milliseconds. */
 export const secondOf = (ms: number): number => Math.floor(ms / 1000) * 1000;

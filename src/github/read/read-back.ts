@@ -1,4 +1,4 @@
-/** What was said and labelled in a repository, read back where nobody can tell which deliveries failed. */
+/** Comments and labels of a repository, read back where the bot may not see which deliveries failed. */
 import type { Octokit } from "@octokit/rest";
 import type { z } from "zod";
 import type { PersonEvent } from "#core/event.ts";
@@ -14,34 +14,36 @@ import {
 import { commentEvent, labelEvent } from "#github/understand/translate.ts";
 import { newestFirst, secondOf } from "./newest-first.ts";
 
+/** Where and since when to read back. */
 export interface ReadBack {
   readonly octokit: Octokit;
   readonly repo: Repo;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
   readonly identity: AskIdentity;
-  /** Whether the event with this id was delivered and dealt with. */
+  /** Whether the event with this id was delivered and taken in. */
   readonly wasHeard: (eventId: string) => boolean;
 }
 
+/** The events that were read back. */
 export interface ReadBackEvents {
   /** Oldest first. */
   readonly events: readonly PersonEvent[];
-  /** False if there was more than is looked through. */
+  /** False: there are more than are read. */
   readonly complete: boolean;
 }
 
 const isEdited = ({ created_at, updated_at }: ListedComment): boolean => created_at !== updated_at;
 
 /**
- * The comments that were written and the labels that were put on since then. Comments have the ids that they
- * have as deliveries; labels can't, and are marked as recovered. Rejects as requests do.
+ * Reads the comments and labels since then as events. A comment has the same id as when it is delivered; a label
+ * can't, and is marked as recovered. Rejects as requests do.
  */
 export async function readBack(look: ReadBack): Promise<ReadBackEvents> {
   const { octokit, repo, sinceMs } = look;
   const { listForRepo, listCommentsForRepo, listEventsForRepo } = octokit.rest.issues;
   const all = { ...repo, per_page: 100 };
-  // One second more: whether the very second of `since` counts is not documented.
+  // GitHub does not document whether the second of `since` itself is included.
   const since = new Date(secondOf(sinceMs) - 1000).toISOString();
   const changed = await newestFirst(
     octokit.paginate.iterator(listForRepo, {
@@ -55,7 +57,7 @@ export async function readBack(look: ReadBack): Promise<ReadBackEvents> {
     ({ updated_at }) => Date.parse(updated_at),
     sinceMs,
   );
-  // A comment and a label each change their issue: without one of those there is none of these.
+  // A comment or a label would have updated its issue.
   if (changed.items.length === 0) return { events: [], complete: changed.complete };
   const issues = new Map(changed.items.map((item) => [item.number, item]));
   const createdAt = ({ created_at }: { readonly created_at: string }): number => Date.parse(created_at);
@@ -88,13 +90,13 @@ const repositoryOf = ({ repo: { owner, repo } }: ReadBack) => ({ full_name: `${o
 
 function commented(comment: ListedComment, issues: Issues, look: ReadBack, us: Identity): PersonEvent[] {
   const about = issues.get(Number(/\/issues\/(\d+)$/.exec(comment.issue_url)?.[1]));
-  // Gone with its author, or with its issue.
+  // Its author or its issue was deleted.
   if (!comment.user || about === undefined) return [];
   const event = commentEvent(
     { issue: about, comment, repository: repositoryOf(look), sender: comment.user },
     us,
   );
-  // It was dealt with as it was written; an edit afterwards asks for nothing, as when it is delivered.
+  // An edit of a comment that was taken in asks for nothing.
   return isEdited(comment) && look.wasHeard(event.id) ? [] : [event];
 }
 
@@ -116,12 +118,12 @@ function labeled(
   return [{ ...delivered, id: `github:labeled:${id}`, at: created_at, recovered: true }];
 }
 
-/** Comments have rising ids; in one and the same second a label stands after them. */
+/** Comments have rising ids; a label comes after the comments of the same second. */
 const rankOf = (event: PersonEvent): number => ("message" in event ? Number(event.message) : Infinity);
 
 /**
- * Oldest first. GitHub's clock has whole seconds: what was said in the very second of a request but stands
- * before it is part of what the request is about, not an answer to it, and is dated just before.
+ * Sorts by time. GitHub's times are whole seconds: a reply in the same second as a request, but before it, is
+ * part of the request's context and not a follow-up, so it is dated a millisecond earlier.
  */
 function inOrder(events: readonly PersonEvent[]): readonly PersonEvent[] {
   const sorted = events.toSorted(

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * The request's bytes as UTF-8 text; `too-large` as soon as it is sure that they are more than `maxBytes`,
- * `aborted` if the sender went away. What follows a refusal is not kept.
+ * Reads the request's body as UTF-8 text. `too-large`: it is announced or turns out to be longer than
+ * `maxBytes`, and the rest is not read; `aborted`: the connection ended.
  */
 export function readBody(
   request: IncomingMessage,

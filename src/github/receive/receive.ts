@@ -7,30 +7,31 @@ import type { AskIdentity } from "#github/understand/identity.ts";
 import type { Accept } from "#ports.ts";
 import { readBody } from "./read-body.ts";
 
-/** GitHub sends no larger payload: https://docs.github.com/webhooks/webhook-events-and-payloads */
+/** GitHub's own limit. https://docs.github.com/webhooks/webhook-events-and-payloads */
 export const maxPayloadBytes = 25 * 1024 * 1024;
 
+/** Options of `createGitHubReceiver`. */
 export interface GitHubReceiverOptions {
   readonly accept: Accept;
   readonly log: Log;
-  /** One secret, or several with commas between them while it is being changed. */
+  /** One secret, or several separated by commas while the secret is being changed. */
   readonly webhookSecret: string;
   readonly identity: AskIdentity;
-  /** Hears the id of each event that was dealt with, whatever came of it. */
+  /** Called with the id of each event that was saved or ignored. */
   readonly heard?: (eventId: string) => void;
 }
 
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** The rest of the request is not wanted. */
+  /** The rest of the request is not read. */
   readonly close?: boolean;
 }
 
-const nothingToDo: Answer = { status: 202, text: "This event concerns the bot in no way." };
+const nothingToDo: Answer = { status: 202, text: "This event does not concern the bot." };
 const unreadable: Answer = { status: 400, text: "The payload lacks fields that this event always has." };
 
-/** Verifies against each secret; at least one is needed, or this throws. */
+/** Accepts a signature of any of the secrets. Throws if there is none. */
 function createVerify(webhookSecret: string): (body: string, signature: string) => Promise<boolean> {
   const secrets = webhookSecret.split(",").map((secret) => secret.trim());
   const verifiers = secrets.filter((secret) => secret !== "").map((secret) => new Webhooks({ secret }));
@@ -54,17 +55,21 @@ function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
   }
 }
 
-/** How long a refused sender may go on, so that it reads the answer instead of a broken connection. */
+/** How long a refused sender may go on sending, so that it reads the response. */
 const graceMs = 1_000;
 
-/** Throws away unread what still arrives, for a moment; then the connection ends. */
+/** Discards for a moment what still arrives; then the connection ends. */
 function letGo(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
   setTimeout(() => request.destroy(), graceMs).unref();
 }
 
-/** The listener answers every request by itself and never throws. */
+/**
+ * Creates the listener of `POST /github/webhooks`, which answers every request by itself. 200: the event is
+ * durable or ignored; 202: not for the bot; 503: to be delivered again; other 4xx: refused. Throws if there is
+ * no secret.
+ */
 export function createGitHubReceiver(options: GitHubReceiverOptions): {
   listener: (request: IncomingMessage, response: ServerResponse) => void;
 } {
@@ -74,7 +79,7 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
   async function take(payload: unknown, delivery: Delivery): Promise<Answer> {
     const event = await eventOf(payload, delivery, identity);
     if (event === undefined) {
-      log.error("a GitHub delivery could not be understood", { ...delivery });
+      log.error("A GitHub delivery could not be understood", { ...delivery });
       return unreadable;
     }
     if (event === null) return nothingToDo;
@@ -86,14 +91,14 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
       case "ignored":
         return { status: 200, text: "Nothing to do." };
       case "again":
-        return { status: 503, text: "This came too early; please redeliver it." };
+        return { status: 503, text: "This came too early; deliver it again." };
       default:
         return taken satisfies never;
     }
   }
 
   async function answerTo(request: IncomingMessage): Promise<Answer | null> {
-    if (request.method !== "POST") return { status: 405, text: "Only POST is understood here." };
+    if (request.method !== "POST") return { status: 405, text: "Only POST is allowed." };
     const contentType = headerOf(request, "content-type").split(";", 1)[0]?.trim().toLowerCase();
     if (contentType !== "application/json") {
       return { status: 415, text: "Set the webhook's content type to application/json.", close: true };
@@ -101,11 +106,11 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
     const body = await readBody(request, maxPayloadBytes);
     if (!body.ok) {
       if (body.reason === "aborted") return null;
-      return { status: 413, text: "GitHub sends no payload above 25 MB.", close: true };
+      return { status: 413, text: "The payload is larger than 25 MB.", close: true };
     }
     if (!(await verify(body.text, headerOf(request, "x-hub-signature-256")))) {
-      log.warn("a webhook with a missing or wrong signature was refused");
-      return { status: 401, text: "The X-Hub-Signature-256 header does not fit the webhook's secret." };
+      log.warn("A webhook with a missing or wrong signature was refused");
+      return { status: 401, text: "The X-Hub-Signature-256 header does not match the webhook's secret." };
     }
     const delivery = {
       id: headerOf(request, "x-github-delivery"),
@@ -118,15 +123,15 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
     if (!payload.ok) return { status: 400, text: "The body is not JSON." };
     if (delivery.event === "ping") return { status: 200, text: "Pong." };
     return take(payload.value, delivery).catch((error: unknown) => {
-      log.error("a GitHub delivery could not be saved", { ...delivery, reason: String(error) });
-      return { status: 503, text: "This could not be saved; please redeliver it." };
+      log.error("A GitHub delivery could not be saved", { ...delivery, reason: String(error) });
+      return { status: 503, text: "This could not be saved; deliver it again." };
     });
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = await answerTo(request);
     if (answer === null) return;
-    // Not by "connection: close": with unread bytes the sender would meet a reset instead of the answer.
+    // With "connection: close" the sender would meet a reset instead of the response.
     if (answer.close) response.once("finish", () => letGo(request));
     response.writeHead(answer.status, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${answer.text}\n`);
@@ -135,7 +140,7 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
   return {
     listener(request, response) {
       handle(request, response).catch((error: unknown) => {
-        log.error("a GitHub webhook could not be answered", { reason: String(error) });
+        log.error("A GitHub webhook could not be answered", { reason: String(error) });
         response.destroy();
       });
     },

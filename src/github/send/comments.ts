@@ -1,4 +1,4 @@
-/** Comments of ours: posted once, found again by their marker, edited in place. */
+/** The bot's comments: posted once, found again by their marker, edited in place. */
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
 import type { IssueRef, Repo } from "#github/place.ts";
@@ -8,15 +8,14 @@ import { maxCommentLength } from "./markdown.ts";
 /** Our clock and GitHub's may differ by this. */
 const clockMarginMs = 5 * 60_000;
 
-/** What GitHub answers for a comment, as far as we look at it. */
 const commentAnswer = z.object({ id: z.int().positive() });
 
-/** How much of a comment is left for the text below its marker. */
+/** Returns the number of characters that a comment has left below its marker. */
 export const roomBeside = (effectId: string): number => maxCommentLength - markerOf(effectId).length - 1;
 
 const bodyOf = (effectId: string, markdown: string): string => `${markerOf(effectId)}\n${markdown}`;
 
-/** Resolves with the comment's id. */
+/** Posts a comment and resolves with its id. */
 export async function postComment(octokit: Octokit, issue: IssueRef, effectId: string, markdown: string) {
   const { owner, repo, number } = issue;
   const body = bodyOf(effectId, markdown);
@@ -24,7 +23,7 @@ export async function postComment(octokit: Octokit, issue: IssueRef, effectId: s
   return commentAnswer.parse(data).id;
 }
 
-/** `effectId` is the effect that posted the comment, so that its marker stays. */
+/** Replaces the text of comment `id`. `effectId`: the effect that posted it, so that its marker stays. */
 export async function editComment(
   octokit: Octokit,
   { owner, repo }: Repo,
@@ -36,7 +35,7 @@ export async function editComment(
   await octokit.rest.issues.updateComment({ owner, repo, comment_id: id, body });
 }
 
-/** The id of the comment that `effect` posted as `login`, if it did; `since` is RFC 3339. */
+/** Returns the id of the comment that `effect` posted as `login`; null: there is none. `since` is RFC 3339. */
 export async function findComment(
   octokit: Octokit,
   { owner, repo, number }: IssueRef,

@@ -1,7 +1,6 @@
-/** Markdown that an agent wrote, made unable to ping, to command, or to hide a marker. */
 import { findCertainCode } from "#github/understand/certain-code.ts";
 
-/** Zero width space: it ends a mention before it begins, and nobody sees it. */
+/** Zero-width space: it breaks a mention invisibly. */
 export const breaker = "\u200b";
 
 const at = "(?:@|&#0*64;|&#[xX]0*40;|&commat;)";
@@ -17,12 +16,12 @@ const harmful = new RegExp(
 );
 const atInUrl = new RegExp(at, "gi");
 
-/** Replaces everything harmful for which `isCode` is false. */
+/** Replaces everything harmful outside code. */
 function pass(text: string, isCode: (offset: number) => boolean): string {
   return text.replace(harmful, (match: string, ...rest: unknown[]) => {
     const offset = rest.find((part) => typeof part === "number") ?? 0;
     if (isCode(offset)) return match;
-    // An address keeps working with its @ percent-encoded.
+    // An address still works with its @ percent-encoded.
     if (/^http/i.test(match)) return match.replaceAll(atInUrl, "%40");
     if (match.startsWith("<")) return `&lt;${match.slice(1)}`;
     return match === "/" ? `/${breaker}` : `@${breaker}`;
@@ -30,12 +29,12 @@ function pass(text: string, isCode: (offset: number) => boolean): string {
 }
 
 /**
- * `markdown` with every mention outside of code broken, HTML comments and declarations shown as text, and no
- * line that starts with `/agent`. What stands in code stays as it is.
+ * Returns an agent's Markdown with mentions outside code broken, HTML comments and declarations shown as text,
+ * and no line that starts with `/agent`. Code stays as written.
  */
 export function defuse(markdown: string): string {
   let text = markdown;
-  // A replacement can move the border between code and text, so it is looked at until nothing moves.
+  // A replacement can move the border between code and text, so this repeats until nothing changes.
   for (let round = 0; round < 5; round += 1) {
     if (text.search(harmful) < 0) return text;
     const next = pass(text, findCertainCode(text));

@@ -1,10 +1,9 @@
-/** The label that shows a run's state on the issue: always at most one. */
 import type { Octokit } from "@octokit/rest";
 import { type StateLabel, stateLabels } from "#core/effect.ts";
 import { hasStatus } from "#github/faults.ts";
 import type { IssueRef } from "#github/place.ts";
 
-/** GitHub makes unknown labels by itself, but all of them grey. */
+/** GitHub would create missing labels by itself, all of them grey. */
 const colors: Readonly<Record<StateLabel, string>> = {
   "agent:queued": "c5def5",
   "agent:running": "1d76db",
@@ -17,13 +16,13 @@ const unlessStatus = (status: number) => (error: unknown) => {
   if (!hasStatus(error, status)) throw error;
 };
 
-/** Makes `label` the only one of the state labels on the issue; nothing is asked that is so already. */
+/** Makes `label` the only state label on the issue, with as few requests as that takes. Rejects as they do. */
 export async function setStateLabel(octokit: Octokit, issue: IssueRef, label: StateLabel): Promise<void> {
   const { owner, repo, number: issue_number } = issue;
   const { data } = await octokit.rest.issues.listLabelsOnIssue({ owner, repo, issue_number, per_page: 100 });
   const present = new Set(data.map(({ name }) => name.toLowerCase()));
   if (!present.has(label)) {
-    // 422: the repository has it already, perhaps in a colour of its own.
+    // 422: the repository has the label already.
     await octokit.rest.issues
       .createLabel({ owner, repo, name: label, color: colors[label], description: "Set by agent-runs-bot" })
       .catch(unlessStatus(422));
@@ -31,7 +30,7 @@ export async function setStateLabel(octokit: Octokit, issue: IssueRef, label: St
   }
   for (const other of stateLabels) {
     if (other === label || !present.has(other)) continue;
-    // 404: somebody else took it off meanwhile.
+    // 404: somebody has removed it meanwhile.
     await octokit.rest.issues
       .removeLabel({ owner, repo, issue_number, name: other })
       .catch(unlessStatus(404));

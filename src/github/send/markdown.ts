@@ -1,19 +1,20 @@
-/** How a view looks on GitHub. Pure. */
+/** Views as GitHub Markdown. */
+import { clip } from "#base/clip.ts";
 import type { Person } from "#core/person.ts";
 import type { Action, Span, Text, View } from "#core/view.ts";
 import { platformName } from "#github/place.ts";
-import { openFenceOf } from "#github/understand/certain-code.ts";
+import { openFenceOf } from "#github/understand/visible-lines.ts";
 import { defuse } from "./defuse.ts";
 import { codeSpan, plainText, quotation } from "./plain-text.ts";
 
-/** GitHub refuses a longer comment with 422. */
+/** In UTF-16 units; GitHub refuses longer comments with 422. */
 export const maxCommentLength = 65_536;
-/** Our own sentences are short; only pasted text reaches these. */
+/** Only pasted text reaches these limits: the bot's own sentences are short. */
 const maxSpanLength = 1_000;
 const maxQuoteLength = 5_000;
 const maxDetailsLength = 20_000;
 
-const cutNote = "_The rest was cut: GitHub takes no longer comment._";
+const cutNote = "_The rest was cut: GitHub does not allow longer comments._";
 
 const signs: Readonly<Record<View["tone"], string>> = {
   waiting: "⏳ ",
@@ -24,13 +25,10 @@ const signs: Readonly<Record<View["tone"], string>> = {
   plain: "",
 };
 
-/** The first `length` UTF-16 units at most, never half a character. */
-const clip = (text: string, length: number): string => text.slice(0, length).replace(/[\ud800-\udbff]$/, "");
-
 const cut = (text: string, length: number): string =>
   text.length > length ? `${clip(text, length - 1)}…` : text;
 
-/** A login of a person can be mentioned; an App's can't, and another platform's id means somebody else here. */
+/** Apps can't be mentioned, and another platform's id means somebody else on GitHub. */
 function mentionOf(person: Person): string {
   const real = person.platform === platformName && /^[a-z\d](?:[a-z\d_-]*)$/i.test(person.id);
   return real ? `@${person.id}` : plainText(cut(person.name, maxSpanLength));
@@ -56,7 +54,7 @@ function spanOf(span: Span): string {
 
 const lineOf = (text: Text): string => text.map(spanOf).join("");
 
-/** GitHub has no buttons: the command says how. */
+/** GitHub has no buttons, so a command stands in for each. */
 const actionOf = ({ action, label }: Action): string =>
   `${plainText(cut(label, maxSpanLength))} with ${codeSpan(`/agent ${action}`)}`;
 
@@ -70,7 +68,7 @@ function detailsOf(details: readonly Text[]): string {
   return kept.join("\n");
 }
 
-/** The answer, safe and closed, in at most `room` characters. */
+/** Returns the answer defused and with its code block closed, in at most `room` characters. */
 function answerOf(answer: string, room: number): string {
   const write = (text: string): string => {
     const safe = defuse(text);
@@ -79,7 +77,7 @@ function answerOf(answer: string, room: number): string {
   };
   const whole = answer.length <= room ? write(answer) : null;
   if (whole !== null && whole.length <= room) return whole;
-  // It is cut before it is made safe: a cut afterwards could end a code span too early.
+  // A cut after defusing could end a code span too early.
   let length = Math.min(answer.length, room);
   for (;;) {
     const written = `${write(clip(answer, length))}\n\n${cutNote}`;
@@ -94,8 +92,8 @@ const addresses = (view: View, person: Person): boolean =>
     .some((span) => typeof span === "object" && "person" in span && span.person.id === person.id);
 
 /**
- * GitHub Markdown of at most `maxLength` characters. With `to` the person is mentioned at the start, unless
- * the view does it already.
+ * Returns the view as GitHub Markdown of at most `maxLength` characters. `to` is mentioned at the start, unless
+ * the view mentions that person already.
  */
 export function markdownOf(
   view: View,
@@ -107,7 +105,7 @@ export function markdownOf(
     `${greeting}${signs[view.tone]}${lineOf(view.headline)}`,
     ...(view.quote === undefined ? [] : [quotation(cut(view.quote, maxQuoteLength))]),
   ];
-  // The answer stands last: nothing that it leaves open, such as a <details>, can swallow our own lines.
+  // The answer is last: what it leaves open, such as a <details>, can't swallow the bot's own lines.
   const ours = [
     ...above,
     ...(view.details.length > 0 ? [detailsOf(view.details)] : []),
@@ -116,6 +114,6 @@ export function markdownOf(
   const separator = "\n\n";
   const room = maxLength - ours.join(separator).length - separator.length;
   const answer = view.answer === undefined ? [] : [answerOf(view.answer, room)];
-  // GitHub may refuse a text that holds half a character, and an agent may write one.
+  // GitHub may refuse half a character, and an agent may write one.
   return [...ours, ...answer].join(separator).toWellFormed();
 }

@@ -1,4 +1,3 @@
-/** What somebody may do in a repository, asked of GitHub and remembered for a short time. */
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
@@ -6,14 +5,16 @@ import type { Permission } from "#core/person.ts";
 import { hasStatus } from "#github/faults.ts";
 import type { Repo } from "#github/place.ts";
 
+/** A permission that GitHub has told. */
 export type KnownPermission = Exclude<Permission, "unknown">;
 
+/** Each command and comment would otherwise cost one more of the 5,000 requests an hour that GitHub allows. */
 const remembered = 10_000;
 
-/** An answer without one says nothing of the person: it is no "none". */
+/** A response without a permission is an error, not a "none". */
 const role = z.object({ permission: z.string() });
 
-/** GitHub's roles; custom ones are reported as the base role they extend. */
+/** GitHub reports a custom role as the base role that it extends. */
 function permissionOf(role: string): KnownPermission {
   switch (role) {
     case "admin":
@@ -28,7 +29,10 @@ function permissionOf(role: string): KnownPermission {
   }
 }
 
-/** `now` and `ttlMs` in milliseconds. Failures are not remembered; they reject as the request does. */
+/**
+ * Returns a function that asks GitHub for a person's permission and remembers it for `ttlMs`. `now` in
+ * milliseconds since the epoch. A failure is not remembered, and rejects as the request does.
+ */
 export function createPermissions(now: () => number, ttlMs: number) {
   const known = new LRUCache<string, { permission: KnownPermission; atMs: number }>({ max: remembered });
 
@@ -41,7 +45,7 @@ export function createPermissions(now: () => number, ttlMs: number) {
       .then(
         ({ data }) => permissionOf(role.parse(data).permission),
         (error: unknown): KnownPermission => {
-          // Not a user: a bot, or an account that is gone.
+          // A bot, or a deleted account.
           if (hasStatus(error, 404)) return "none";
           throw error;
         },

@@ -1,4 +1,4 @@
-/** Plain text written so that GitHub's Markdown shows it as it is and acts on none of it. */
+/** Plain text, escaped so that GitHub's Markdown shows it literally. */
 import { breaker } from "./defuse.ts";
 
 const bareUrl = /https?:\/\/[^\s<>"'`*\\|[\]]+/gi;
@@ -6,14 +6,14 @@ const bareUrl = /https?:\/\/[^\s<>"'`*\\|[\]]+/gi;
 const escapeWords = (text: string): string =>
   text.replace(/[\\`*_[\]<>&~|]/g, "\\$&").replaceAll("@", `@${breaker}`);
 
-/** What would begin a heading, a list, a rule or a command when it begins a line. */
+/** Escapes the start of a heading, a list, a rule or a command. */
 const escapeStart = (line: string): string =>
   line
     .replace(/^[#+=-]/, "\\$&")
     .replace(/^(\d{1,9})([.)])/, "$1\\$2")
     .replace(/^( *)\/(?=agent\b)/i, `$1/${breaker}`);
 
-/** One line; line breaks become spaces. A bare address stays one that can be clicked. */
+/** Returns the text on one line, its line breaks as spaces. Bare addresses stay links. */
 export function plainText(text: string): string {
   const line = text.replace(/\s*[\r\n]+\s*/g, " ");
   let escaped = "";
@@ -26,7 +26,7 @@ export function plainText(text: string): string {
   return escapeStart(escaped + escapeWords(line.slice(end)));
 }
 
-/** Every line as a line of a quotation, indentation kept. */
+/** Returns the text as a quotation, with its lines and their indentation. */
 export function quotation(text: string): string {
   const lines = text.split(/\r\n|\r|\n/).map((line) => {
     const indentation = /^[ \t]*/.exec(line)?.[0] ?? "";
@@ -35,7 +35,7 @@ export function quotation(text: string): string {
   return lines.join("\n");
 }
 
-/** A code span that holds `text`, whatever backticks it has. */
+/** Returns a code span that shows `text` on one line, whatever backticks it contains. */
 export function codeSpan(text: string): string {
   const line = text.replace(/[\r\n]+/g, " ");
   if (line.trim() === "") return "";

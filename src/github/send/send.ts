@@ -1,6 +1,7 @@
-/** The sending side: every effect on GitHub as its REST calls, every failure as a fault. */
+/** GitHub's sending side: each effect becomes REST calls, each failure a fault. */
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
+import { remember } from "#base/remember.ts";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
@@ -8,13 +9,14 @@ import { faultOf, impossible } from "#github/faults.ts";
 import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
-import { type AskIdentity, createIdentity } from "#github/understand/identity.ts";
+import type { AskIdentity } from "#github/understand/identity.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
 import { setStateLabel } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
 import { createPermissions } from "./permission.ts";
 
+/** Options of `createGitHubPlatform`. */
 export interface GitHubPlatformOptions {
   readonly auth: GitHubAuth;
   /** The API's base URL; GitHub.com's if absent. */
@@ -22,18 +24,19 @@ export interface GitHubPlatformOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** How long an answer about somebody's permission is relied on; 5 minutes. */
+  /** How long a person's permission is remembered; 5 minutes. */
   readonly permissionTtlMs?: number;
-  /** A request without an answer is given up after this; 20 seconds. */
+  /** A request without an answer is given up after this, and its outcome is unknown; 20 seconds. */
   readonly requestTimeoutMs?: number;
-  /** Where the world reaches the bot, to know its webhooks by. */
+  /** The bot's public address, by which its webhooks are recognised. */
   readonly publicUrl?: string;
 }
 
+/** GitHub's sending side, and what the receiver needs of it. */
 export interface GitHubPlatform extends Platform {
-  /** Who the bot is, for the receiver. */
+  /** The bot's identity, for the receiver. */
   readonly identity: AskIdentity;
-  /** Wants to hear from the receiver which events were dealt with. */
+  /** The receiver reports here the ids of the events that were taken in. */
   readonly heard: (eventId: string) => void;
   readonly missed: NonNullable<Platform["missed"]>;
 }
@@ -42,6 +45,7 @@ const reactions = { taken: "eyes", refused: "confused" } as const;
 
 const failed = (fault: Fault): Outcome => ({ ok: false, fault });
 
+/** Creates GitHub's sending side. */
 export function createGitHubPlatform({
   auth,
   apiUrl,
@@ -52,7 +56,7 @@ export function createGitHubPlatform({
   publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
-  const identity = createIdentity(client.askIdentity);
+  const identity = remember(client.askIdentity);
   const permissionIn = createPermissions(now, permissionTtlMs);
   const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
 
@@ -84,7 +88,7 @@ export function createGitHubPlatform({
   ): Promise<Outcome> {
     const standing = effect.message === undefined ? null : readComment(effect.message);
     if (effect.message !== undefined && standing === null) {
-      return failed(impossible(`${effect.message} is no comment on GitHub.`));
+      return failed(impossible(`${effect.message} is not a comment on GitHub.`));
     }
     const { id, found } =
       standing === null ? await post(octokit, issue, effect, attempt) : { id: standing, found: true };
@@ -107,12 +111,12 @@ export function createGitHubPlatform({
         return { ok: true, kind: "reply", message: String(id) };
       }
       case "tell":
-        // GitHub has no private answers: the person is mentioned instead.
+        // GitHub has no private messages: the person is mentioned instead.
         await post(octokit, issue, effect, attempt);
         return { ok: true, kind: "tell" };
       case "react": {
         const comment_id = readComment(effect.message);
-        if (comment_id === null) return failed(impossible(`${effect.message} is no comment on GitHub.`));
+        if (comment_id === null) return failed(impossible(`${effect.message} is not a comment on GitHub.`));
         const { owner, repo } = issue;
         const content = reactions[effect.reaction];
         await octokit.rest.reactions.createForIssueComment({ owner, repo, comment_id, content });
@@ -145,7 +149,7 @@ export function createGitHubPlatform({
     async perform(effect, attempt) {
       const issue = readPlace(effect.at);
       if (issue === null) {
-        return failed(impossible("On GitHub the bot answers on issues and pull requests only."));
+        return failed(impossible("On GitHub the bot posts on issues and pull requests only."));
       }
       try {
         return await perform(await client.in(issue), issue, effect, attempt);
@@ -153,7 +157,7 @@ export function createGitHubPlatform({
         const fault = faultOf(error, now());
         // The App may have been reinstalled, or the repository moved.
         if (fault.certainty === "refused" && !fault.limited) client.forget(issue);
-        log.debug("an effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
+        log.debug("An effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
         return failed(fault);
       }
     },

@@ -4,9 +4,8 @@ import { readLines } from "./visible-lines.ts";
 const start = /^ {0,3}\/agent(?!\S)/i;
 
 /**
- * The command in a comment: what follows `/agent` on the first line that starts with it, and every line
- * after that one. Lines in code blocks, quotations and HTML comments are nobody's command.
- * null if there is none.
+ * Returns the command in a comment: the text after `/agent` on the first line that starts with it, and all
+ * lines below. Lines in code blocks, quotations and HTML comments don't count. Null: there is none.
  */
 export function findCommand(body: string): string | null {
   const lines = readLines(body);

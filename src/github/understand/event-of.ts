@@ -3,16 +3,16 @@ import type { AskIdentity } from "./identity.ts";
 import { commented, labeled, labeledPullRequest, withAction } from "./payload.ts";
 import { commentEvent, labelEvent, needsIdentity } from "./translate.ts";
 
-/** What GitHub says of a delivery beside its payload. */
+/** The headers of a delivery. */
 export interface Delivery {
-  /** The GUID, the same when the same thing is delivered again. */
+  /** The GUID, which is the same when the event is delivered again. */
   readonly id: string;
   readonly event: string;
 }
 
 /**
- * The event in a webhook's payload; `null`: none that concerns us, `undefined`: the payload makes no sense.
- * Rejects if it takes who the bot is to understand it, and GitHub does not say.
+ * Returns the event in a webhook's payload; null: none that concerns the bot; undefined: the payload is
+ * malformed. Rejects if the event depends on the bot's identity and GitHub does not tell it.
  */
 export async function eventOf(
   payload: unknown,

@@ -3,9 +3,8 @@ import { readLines } from "./visible-lines.ts";
 const escapeForPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
- * Whether `body` mentions `name` (a login, or an App's slug, without `@`) in the author's own voice, and the
- * text without those mentions; the colon or comma after a leading one goes with it. Logins are
- * case-insensitive; mentions in code and quotations are none.
+ * Finds mentions of `name` (a login or an App's slug, without `@`, in any case) outside code and quotations.
+ * Returns the text without them, and without the colon or comma after a leading one.
  */
 export function takeMention(
   body: string,
@@ -13,7 +12,7 @@ export function takeMention(
 ): { readonly mention: boolean; readonly text: string } {
   const named = `@${escapeForPattern(name)}(?:\\[bot\\])?(?![\\w/-])`;
   const leading = new RegExp(`^\\s*${named}[:,]?\\s*`, "i");
-  // A code span comes first in the alternatives, so that what it holds is passed over.
+  // Code spans match first, so that mentions in them are skipped.
   const pattern = new RegExp(`(\`+)[^\`]+\\1|(?<![\\w/@-])${named}`, "gi");
   let mention = leading.test(body);
   const lines = readLines(body.replace(leading, "")).map(({ text, visible }) => {

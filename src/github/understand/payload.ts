@@ -1,10 +1,12 @@
-/** The fields of GitHub's webhook payloads that the bot uses, and no others: the rest may change as it likes. */
+/** The fields of GitHub's webhook payloads and lists that the bot uses. */
 import { z } from "zod";
 
 /** A deleted account is null. */
 const account = z.object({ login: z.string().min(1), type: z.string().nullish() });
+/** A person, an App or an organization. */
 export type Account = z.infer<typeof account>;
 
+/** An issue or a pull request. */
 export const issue = z.object({
   number: z.int().positive(),
   title: z.string(),
@@ -13,29 +15,34 @@ export const issue = z.object({
   user: account.nullish(),
   updated_at: z.string(),
   locked: z.boolean().nullish(),
-  /** There if it is a pull request, which GitHub counts among the issues. */
+  /** Present in a pull request, which GitHub treats as an issue. */
   pull_request: z.looseObject({}).nullish(),
 });
+/** An issue or a pull request. */
 export type IssuePayload = z.infer<typeof issue>;
 
 const repository = z.object({ full_name: z.string().min(3) });
 
+/** Any payload with an action. */
 export const withAction = z.object({ action: z.string() });
 
+/** `issues` labeled. https://docs.github.com/webhooks/webhook-events-and-payloads#issues */
 export const labeled = z.object({
   issue,
   label: z.object({ name: z.string() }),
   repository,
   sender: account,
 });
+/** Somebody labeled an issue or a pull request. */
 export type Labeled = z.infer<typeof labeled>;
 
-/** `pull_request` labeled: the same but for one field's name. */
+/** `pull_request` labeled, with its fields renamed to those of `issues`. */
 export const labeledPullRequest = labeled
   .omit({ issue: true })
   .extend({ pull_request: issue })
   .transform(({ pull_request, ...rest }) => ({ ...rest, issue: { ...pull_request, pull_request: {} } }));
 
+/** `issue_comment` created. https://docs.github.com/webhooks/webhook-events-and-payloads#issue_comment */
 export const commented = z.object({
   issue,
   comment: z.object({
@@ -47,11 +54,12 @@ export const commented = z.object({
   repository,
   sender: account,
 });
+/** Somebody commented on an issue or a pull request. */
 export type Commented = z.infer<typeof commented>;
 
-/** An attempt to deliver, as the lists of a webhook's deliveries have it. */
+/** An attempt to deliver, in the list of a webhook's deliveries. */
 export const attempt = z.object({
-  /** A number that may be larger than JavaScript's are exact. */
+  /** May be larger than JavaScript's exact integers. */
   id: z.union([z.number(), z.bigint()]).transform(String),
   guid: z.string().min(1),
   delivered_at: z.string(),
@@ -61,17 +69,20 @@ export const attempt = z.object({
   action: z.string().nullish(),
   repository_id: z.union([z.number(), z.bigint()]).nullish().transform(String),
 });
+/** An attempt to deliver. */
 export type AttemptItem = z.infer<typeof attempt>;
 
+/** One delivery with its payload. */
 export const deliveredPayload = z.object({ request: z.object({ payload: z.unknown() }) });
 
+/** A repository's webhook. */
 export const hook = z.object({
   id: z.int().positive(),
   active: z.boolean(),
   config: z.object({ url: z.string().nullish() }),
 });
 
-/** A comment as a repository's list of comments has it. */
+/** A comment in a repository's list of comments. */
 export const listedComment = z.object({
   id: z.int().positive(),
   body: z.string().nullish(),
@@ -80,9 +91,10 @@ export const listedComment = z.object({
   user: account.nullish(),
   issue_url: z.string(),
 });
+/** A comment in a repository's list of comments. */
 export type ListedComment = z.infer<typeof listedComment>;
 
-/** What happened to an issue; only `labeled` has to have a label. */
+/** An entry of a repository's list of issue events; `labeled` has a label. */
 export const issueEvent = z.object({
   id: z.number(),
   event: z.string(),

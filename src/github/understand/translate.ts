@@ -1,4 +1,4 @@
-/** GitHub's webhook payloads as events of ours. Pure: nothing is asked and nothing decided here. */
+/** GitHub's webhook payloads as the core's events. Pure: nothing is requested or decided here. */
 import { stateLabels } from "#core/effect.ts";
 import type { CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Person, Subject } from "#core/person.ts";
@@ -28,17 +28,17 @@ const subjectOf = (issue: IssuePayload): Subject => ({
 
 const isStateLabel = (name: string): boolean => stateLabels.some((label) => same(label, name));
 
-/** Whether the payload can only be understood by who knows the bot's own login. */
+/** Whether the event depends on the bot's own login. */
 export const needsIdentity = {
   labeled: ({ label }: Labeled): boolean => isStateLabel(label.name),
   commented: ({ comment }: Commented): boolean =>
     hasMarker(comment.body ?? "") || (comment.body ?? "").includes("@"),
 };
 
-/** `delivery`: the X-GitHub-Delivery GUID, the same when GitHub delivers the same thing again. */
+/** Returns the event of a label. `delivery`: the X-GitHub-Delivery GUID, the same in a redelivery. */
 export function labelEvent(payload: Labeled, delivery: string, us: Identity | null): LabelEvent {
   const { issue, label, repository, sender } = payload;
-  // With a person's token the bot's own labels come from that person, who may well label an issue too.
+  // With a person's token the bot's state labels seem to come from that person.
   const ours = us !== null && same(sender.login, us.login) && isStateLabel(label.name);
   return {
     kind: "label",
@@ -52,7 +52,7 @@ export function labelEvent(payload: Labeled, delivery: string, us: Identity | nu
   };
 }
 
-/** A comment with an `/agent` line is a command, every other one a reply. */
+/** Returns the event of a comment: a command if it has an `/agent` line, otherwise a reply. */
 export function commentEvent(payload: Commented, us: Identity | null): CommandEvent | ReplyEvent {
   const { issue, comment, repository, sender } = payload;
   const body = comment.body ?? "";

@@ -1,44 +1,59 @@
 /**
- * What a comment says in the author's own voice. Anybody can comment on a public repository, so this reads
- * each line once and needs no Markdown tree: nesting can't make it slow.
+ * Reads a comment line by line instead of as a syntax tree. Anybody can comment on a public repository, so
+ * each line is read once, and nesting can't make it slow.
  */
 
+/** A line of a comment, without its line end. */
 export interface Line {
   readonly text: string;
-  /** False inside a fenced code block, a quotation or an HTML comment. */
+  /** In the author's own voice: not in a fenced code block, a quotation or an HTML comment. */
   readonly visible: boolean;
 }
 
+interface Fence {
+  readonly mark: string;
+  readonly inList: boolean;
+}
+
 /** A fence may be the first thing in a list item. */
-const opening = /^ {0,3}(?<list>(?:(?:[-*+]|\d{1,9}[.)]) +)*)(?<fence>`{3,}(?=[^`]*$)|~{3,})/;
+const opening = /^ {0,3}(?<list>(?:(?:[-*+]|\d{1,9}[.)]) +)*)(?<mark>`{3,}(?=[^`]*$)|~{3,})/;
 
-const closes = (line: string, fence: string): boolean => {
+function closes(line: string, { mark }: Fence): boolean {
   const text = line.trim();
-  return text.length >= fence.length && text === fence.charAt(0).repeat(text.length);
-};
+  return text.length >= mark.length && text === mark.charAt(0).repeat(text.length);
+}
 
-/** The lines of `body`, whatever line ends it has. */
-export function readLines(body: string): readonly Line[] {
-  let open: { readonly fence: string; readonly inList: boolean } | null = null;
+function read(body: string): { readonly lines: readonly Line[]; readonly open: Fence | null } {
+  let open: Fence | null = null;
   let inComment = false;
-  return body.split(/\r?\n/).map((text): Line => {
-    // What begins at the margin is no part of a list item any more, nor is it code.
+  const lines = body.split(/\r?\n/).map((text): Line => {
+    // A line at the margin ends the list item and the code block in it.
     if (open?.inList && /^\S/.test(text)) open = null;
     if (open !== null) {
-      if (closes(text, open.fence)) open = null;
+      if (closes(text, open)) open = null;
       return { text, visible: false };
     }
     if (inComment) {
       inComment = !text.includes("-->");
       return { text, visible: false };
     }
-    const { fence, list } = opening.exec(text)?.groups ?? {};
-    if (fence !== undefined) {
-      open = { fence, inList: list !== "" };
+    const { mark, list } = opening.exec(text)?.groups ?? {};
+    if (mark !== undefined) {
+      open = { mark, inList: list !== "" };
       return { text, visible: false };
     }
     const commentAt = text.lastIndexOf("<!--");
     inComment = commentAt >= 0 && !text.includes("-->", commentAt);
     return { text, visible: !/^ {0,3}>/.test(text) };
   });
+  return { lines, open };
+}
+
+/** Returns the lines of `body`, which may end with or without a carriage return. */
+export const readLines = (body: string): readonly Line[] => read(body).lines;
+
+/** Returns the fence (such as three backticks) of a code block that `text` leaves open; null: none. */
+export function openFenceOf(text: string): string | null {
+  const { open } = read(text);
+  return open === null || open.inList ? null : open.mark;
 }

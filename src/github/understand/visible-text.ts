@@ -1,28 +1,28 @@
 /**
- * What GitHub's page shows of a Markdown text: without HTML comments and without link definitions that nothing
- * uses. People review what they see, so the agent must not read what they could not (hidden instructions).
+ * The part of a Markdown text that GitHub's page shows: no HTML comments, and no definitions of links and
+ * footnotes that nothing uses. People review what they see, so the agent must not read hidden instructions.
  */
-import { isTooDeep, parseMarkdown, type Tree } from "./certain-code.ts";
-
-type Node = Tree | Tree["children"][number];
+import { type MarkdownNode, type MarkdownTree, parseStructure } from "#base/markdown.ts";
 
 interface Range {
   readonly start: number;
   readonly end: number;
 }
 
-/** Texts without any of these hide nothing, and need no parsing. */
-const suspicious = /<[!?]|^\s*\[[^\]]+\]:/m;
+/** Without any of these a text hides nothing. */
+const suspicious = /<[!?]|\]:/;
 
-/** A comment, or what HTML takes for one (`<?x>`, `<!x>`); without its end it goes on behind the node. */
+/** An HTML comment, also one that the HTML node leaves open, or a declaration (`<?x>`, `<!x>`). */
 const comment = /<!--(?:-?>|[\s\S]*?(?:-->|$))|<[!?][^>]*(?:>|$)/g;
 
-/** The text without what the page does not show; one that hides nothing stays as it is. */
+/**
+ * Returns the visible text, or the same text if nothing is hidden. Bounded time: a text that is too costly to
+ * parse also loses visible comments (in code) and used definitions.
+ */
 export function visibleText(markdown: string): string {
   if (!suspicious.test(markdown)) return markdown;
-  // Too costly to parse: rather too little is read than something hidden.
-  if (isTooDeep(markdown)) return markdown.replace(comment, "").trim();
-  const tree = parseMarkdown(markdown);
+  const tree = parseStructure(markdown);
+  if (tree === null) return withoutDefinitions(markdown.replace(comment, "")).trim();
   const hidden = [...commentsIn(tree, markdown), ...unusedDefinitions(tree)].toSorted(
     (one, other) => one.start - other.start,
   );
@@ -36,20 +36,38 @@ export function visibleText(markdown: string): string {
   return (shown + markdown.slice(from)).trim();
 }
 
-const rangeOf = (node: Node): Range => ({
+/** Cuts each paragraph at what may be a definition, and the indented ones below, which may belong to a footnote. */
+function withoutDefinitions(text: string): string {
+  let isCut = false;
+  const cut = (paragraph: string): string => {
+    if (isCut && /^[ \t]/.test(paragraph)) return "";
+    const start = paragraph.search(/^[ \t>*+\-\d.)]*\[/m);
+    isCut = start >= 0 && paragraph.includes("]:", start);
+    return isCut ? paragraph.slice(0, start) : paragraph;
+  };
+  return text
+    .split(/(\n[ \t\r]*\n)/)
+    .map((part, index) => (index % 2 === 0 ? cut(part) : part))
+    .join("");
+}
+
+const rangeOf = (node: MarkdownNode): Range => ({
   start: node.position?.start.offset ?? 0,
   end: node.position?.end.offset ?? 0,
 });
 
-function* nodesOf(node: Node, parent: Node = node): Generator<{ node: Node; parent: Node }> {
+function* nodesOf(
+  node: MarkdownNode,
+  parent: MarkdownNode = node,
+): Generator<{ node: MarkdownNode; parent: MarkdownNode }> {
   yield { node, parent };
   if ("children" in node) for (const child of node.children) yield* nodesOf(child, node);
 }
 
-const blocks: ReadonlySet<string> = new Set(["root", "blockquote", "listItem"]);
+const blocks: ReadonlySet<string> = new Set(["root", "blockquote", "listItem", "footnoteDefinition"]);
 
-/** Code is no HTML, so that a comment in it stays. What a node leaves open, only another node's HTML can close. */
-function commentsIn(tree: Tree, markdown: string): Range[] {
+/** A comment that one HTML node leaves open ends in a later HTML node, or not at all. */
+function commentsIn(tree: MarkdownTree, markdown: string): Range[] {
   const found: Range[] = [];
   let openSince: number | null = null;
   for (const { node, parent } of nodesOf(tree)) {
@@ -64,7 +82,7 @@ function commentsIn(tree: Tree, markdown: string): Range[] {
       openSince = null;
     }
     const html = markdown.slice(start, end);
-    // A tag among words is one node of its own, and its attributes may hold anything.
+    // A tag among words is a node of its own, and its attributes may hold anything.
     if (!blocks.has(parent.type) && !/^<[!?]/.test(html)) continue;
     for (const match of html.matchAll(comment)) {
       const range = { start: start + match.index, end: start + match.index + match[0].length };
@@ -76,15 +94,18 @@ function commentsIn(tree: Tree, markdown: string): Range[] {
   return found;
 }
 
-/** Of several definitions of one name the first counts. */
-function unusedDefinitions(tree: Tree): Range[] {
+/** The first of several definitions with one name counts. */
+function unusedDefinitions(tree: MarkdownTree): Range[] {
   const nodes = [...nodesOf(tree)].map(({ node }) => node);
-  const wanted = new Set(
-    nodes.flatMap((node) =>
-      node.type === "linkReference" || node.type === "imageReference" ? [node.identifier] : [],
-    ),
-  );
-  return nodes.flatMap((node) =>
-    node.type !== "definition" || wanted.delete(node.identifier) ? [] : [rangeOf(node)],
-  );
+  const links = new Set<string>();
+  const notes = new Set<string>();
+  for (const node of nodes) {
+    if (node.type === "linkReference" || node.type === "imageReference") links.add(node.identifier);
+    if (node.type === "footnoteReference") notes.add(node.identifier);
+  }
+  return nodes.flatMap((node) => {
+    if (node.type === "definition") return links.delete(node.identifier) ? [] : [rangeOf(node)];
+    if (node.type === "footnoteDefinition") return notes.delete(node.identifier) ? [] : [rangeOf(node)];
+    return [];
+  });
 }

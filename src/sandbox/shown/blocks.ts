@@ -4,11 +4,12 @@ import { markdown } from "./markdown.ts";
 import { mrkdwn, type NameOf } from "./mrkdwn.ts";
 import { node, type RichNode } from "./rich-text.ts";
 
+/** A button as the page shows it. */
 export interface PageButton {
   readonly actionId: string;
   readonly label: string;
   readonly style: "default" | "primary" | "danger";
-  /** What is asked before the press counts. */
+  /** The question before the press counts. */
   readonly confirm: {
     readonly title: string;
     readonly text: string;
@@ -17,6 +18,7 @@ export interface PageButton {
   } | null;
 }
 
+/** A block as the page shows it. */
 export type PageBlock =
   | { readonly kind: "rich"; readonly look: "section" | "markdown"; readonly content: readonly RichNode[] }
   | { readonly kind: "header"; readonly text: string }
@@ -42,7 +44,7 @@ const block = z.discriminatedUnion("type", [
 ]);
 type Block = z.infer<typeof block>;
 
-/** A kind of block that the page does not know is named, so that nobody thinks the message empty. */
+/** Returns the blocks for the page, with a note in place of an unknown one. */
 export const pageBlocks = (blocks: readonly unknown[], nameOf: NameOf): readonly PageBlock[] =>
   blocks.map((each) => {
     const parsed = block.safeParse(each);

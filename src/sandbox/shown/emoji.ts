@@ -1,4 +1,4 @@
-/** The emoji that the bot uses, and a few that people like; the others stay names. */
+/** The emoji that the bot uses, and a few others; the rest are shown by name. */
 const known: Readonly<Record<string, string>> = {
   hourglass_flowing_sand: "⏳",
   gear: "⚙️",
@@ -21,5 +21,5 @@ const known: Readonly<Record<string, string>> = {
   no_entry_sign: "🚫",
 };
 
-/** Without the colons; undefined: none that is known here. */
+/** Returns the emoji of a name without colons; undefined: it is unknown. */
 export const emojiOf = (name: string): string | undefined => known[name];

@@ -3,19 +3,19 @@ import { emojiOf } from "./emoji.ts";
 import { markdown } from "./markdown.ts";
 import type { GitHubState, PageComment, PageIssue } from "./page-state.ts";
 
-/** Issues that the page shows, newest first. */
+/** The page shows the newest issues. */
 const mostIssues = 100;
 
 /** https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories */
 const labelling: ReadonlySet<Role> = new Set(["admin", "maintain", "write", "triage"]);
 
-/** GitHub lets only some roles put and remove labels. */
+/** Whether the person's role may add and remove labels. */
 export const mayLabel = (snapshot: GitHubSnapshot, login: string): boolean => {
   const role = snapshot.repos[0]?.roles[login];
   return role !== undefined && labelling.has(role);
 };
 
-/** The first repository as the page shows it. */
+/** Returns the first repository for the page. */
 export function gitHubState(snapshot: GitHubSnapshot): GitHubState {
   const { repos, users, bot } = snapshot;
   const [repository] = repos;

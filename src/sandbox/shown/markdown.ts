@@ -1,125 +1,98 @@
-/** Markdown, as GitHub and Slack's Markdown blocks take it, read into rich text. */
-import { Lexer, type Token } from "marked";
+/** Markdown, as GitHub and Slack's Markdown blocks take it, as rich text. */
+import { type MarkdownNode, parseMarkdown } from "#base/markdown.ts";
 import { link, node, type RichNode } from "./rich-text.ts";
 
+/** How the two platforms' Markdown differs. */
 export interface MarkdownOptions {
-  /** GitHub shows no HTML comments; elsewhere they stand in the text as they were written. */
+  /** GitHub hides HTML comments; Slack shows them as text. */
   readonly hideComments: boolean;
 }
 
-/** What nests deeper than this is shown as it was written. */
-const deepest = 30;
+/**
+ * Returns the rich text of some Markdown. HTML is shown as text, and an image as a link to it. A text that is
+ * too costly to parse is shown as written.
+ */
+export function markdown(text: string, { hideComments }: MarkdownOptions): readonly RichNode[] {
+  const tree = parseMarkdown(text);
+  if (tree === null) return [node("p", [text])];
+  const addresses = new Map<string, string>();
+  const collect = (each: MarkdownNode): void => {
+    if (each.type === "definition" && !addresses.has(each.identifier))
+      addresses.set(each.identifier, each.url);
+    if ("children" in each) each.children.forEach(collect);
+  };
+  collect(tree);
 
-/** HTML is shown as text, and an image as a link to it. Never throws: what can't be read stays plain. */
-export function markdown(text: string, options: MarkdownOptions): readonly RichNode[] {
-  let tokens: readonly Token[];
-  try {
-    tokens = new Lexer({ gfm: true, breaks: true }).lex(text);
-  } catch {
-    // Nesting without end is more than the parser's stack holds.
-    return [node("p", [text])];
+  const inside = (parent: MarkdownNode): RichNode[] =>
+    "children" in parent ? parent.children.flatMap(rich) : [];
+
+  function rich(each: MarkdownNode): readonly RichNode[] {
+    switch (each.type) {
+      case "heading":
+        return [node(headings[each.depth - 1] ?? "h6", inside(each))];
+      case "paragraph":
+        return [node("p", inside(each))];
+      case "blockquote":
+        return [node("blockquote", inside(each))];
+      case "code":
+        return [node("pre", [node("code", [each.value])])];
+      case "thematicBreak":
+        return [node("hr", [])];
+      case "list":
+        return [node(each.ordered ? "ol" : "ul", inside(each))];
+      case "listItem":
+        return [node("li", [...(each.checked == null ? [] : [each.checked ? "☑ " : "☐ "]), ...inside(each)])];
+      case "table":
+        return [
+          node(
+            "table",
+            each.children.map((row, index) => tableRow(row, index === 0 ? "th" : "td")),
+          ),
+        ];
+      case "strong":
+        return [node("strong", inside(each))];
+      case "emphasis":
+        return [node("em", inside(each))];
+      case "delete":
+        return [node("del", inside(each))];
+      case "break":
+        return [node("br", [])];
+      case "inlineCode":
+        return [node("code", [each.value])];
+      case "link":
+        return link(each.url, inside(each));
+      case "linkReference":
+        return link(addresses.get(each.identifier) ?? "", inside(each));
+      case "image":
+        return link(each.url, [`🖼 ${each.alt || "image"}`]);
+      case "imageReference":
+        return link(addresses.get(each.identifier) ?? "", [`🖼 ${each.alt || "image"}`]);
+      case "html":
+        return htmlAsText(each.value);
+      case "text":
+        return lines(each.value);
+      case "footnoteReference":
+        return [`[${each.label ?? each.identifier}]`];
+      case "footnoteDefinition":
+        return [node("p", [`[${each.label ?? each.identifier}] `]), ...inside(each)];
+      default:
+        return inside(each);
+    }
   }
-  return many(tokens, options, 0);
-}
 
-const many = (tokens: readonly Token[], options: MarkdownOptions, depth: number): RichNode[] =>
-  tokens.flatMap((token) => one(token, options, depth));
+  const tableRow = (row: MarkdownNode, tag: "th" | "td"): RichNode =>
+    node("tr", "children" in row ? row.children.map((cell) => node(tag, inside(cell))) : []);
 
-function one(token: Token, options: MarkdownOptions, depth: number): readonly RichNode[] {
-  if (depth > deepest) return [token.raw];
-  const inner = (): RichNode[] => many(tokensOf(token), options, depth + 1);
-  switch (token.type) {
-    case "space":
-    case "def":
-      return [];
-    case "heading":
-      return [node(headings[Number(token.depth)] ?? "h6", inner())];
-    case "paragraph":
-      return [node("p", inner())];
-    case "blockquote":
-      return [node("blockquote", inner())];
-    case "code":
-      return [node("pre", [node("code", [String(token.text)])])];
-    case "hr":
-      return [node("hr", [])];
-    case "list":
-      return [node(token.ordered === true ? "ol" : "ul", itemsOf(token, options, depth + 1))];
-    case "table":
-      return [node("table", rowsOf(token, options, depth + 1))];
-    case "checkbox":
-      return [token.checked === true ? "☑ " : "☐ "];
-    case "strong":
-      return [node("strong", inner())];
-    case "em":
-      return [node("em", inner())];
-    case "del":
-      return [node("del", inner())];
-    case "br":
-      return [node("br", [])];
-    case "codespan":
-      return [node("code", [String(token.text)])];
-    case "escape":
-      return [String(token.text)];
-    case "link":
-      return link(String(token.href), inner());
-    case "image":
-      return link(String(token.href), [`🖼 ${decoded(String(token.text)) || "image"}`]);
-    case "html":
-      return htmlAsText(token.raw, options);
-    case "text":
-      return !("tokens" in token) || token.tokens === undefined ? [decoded(String(token.text))] : inner();
-    default:
-      return [token.raw];
+  function htmlAsText(html: string): readonly RichNode[] {
+    const shown = hideComments ? html.replaceAll(/<!--[\s\S]*?(?:-->|$)/g, "") : html;
+    return shown.trim() === "" ? [] : [shown];
   }
+
+  return inside(tree);
 }
 
-const headings: Readonly<Record<number, "h3" | "h4" | "h5" | "h6">> = { 1: "h3", 2: "h4", 3: "h5", 4: "h6" };
+const headings = ["h3", "h4", "h5", "h6"] as const;
 
-/** Cells are tokens without a type of their own. */
-const tokensOf = (token: { readonly tokens?: unknown } | Token): readonly Token[] =>
-  "tokens" in token && isList(token.tokens) ? token.tokens : [];
-
-const isList = (value: unknown): value is readonly Token[] => Array.isArray(value);
-
-function itemsOf(list: Token, options: MarkdownOptions, depth: number): RichNode[] {
-  const items: unknown = "items" in list ? list.items : [];
-  return (isList(items) ? items : []).map((item) => node("li", many(tokensOf(item), options, depth)));
-}
-
-function rowsOf(table: Token, options: MarkdownOptions, depth: number): RichNode[] {
-  const cells = (tag: "th" | "td", row: unknown): RichNode =>
-    node(
-      "tr",
-      (isList(row) ? row : []).map((cell) => node(tag, many(tokensOf(cell), options, depth))),
-    );
-  const rows: unknown = "rows" in table ? table.rows : [];
-  const header: unknown = "header" in table ? table.header : [];
-  return [cells("th", header), ...(Array.isArray(rows) ? rows.map((row: unknown) => cells("td", row)) : [])];
-}
-
-function htmlAsText(raw: string, { hideComments }: MarkdownOptions): readonly RichNode[] {
-  const shown = hideComments ? raw.replaceAll(/<!--[\s\S]*?(?:-->|$)/g, "") : raw;
-  return shown.trim() === "" ? [] : [shown];
-}
-
-const named: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
-  excl: "!",
-  commat: "@",
-  hellip: "…",
-  mdash: "—",
-  ndash: "–",
-};
-
-/** The parser leaves character references as they are; as text they would be seen. */
-const decoded = (text: string): string =>
-  text.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (written, decimal, hexadecimal, name) => {
-    if (name !== undefined) return named[String(name).toLowerCase()] ?? written;
-    const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
-  });
+/** Both platforms show a line end in a paragraph as one. */
+const lines = (text: string): RichNode[] =>
+  text.split("\n").flatMap((line, index) => (index === 0 ? [line] : [node("br", []), line]));

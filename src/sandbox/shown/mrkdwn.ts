@@ -2,9 +2,10 @@
 import { emojiOf } from "./emoji.ts";
 import { link, node, type RichNode } from "./rich-text.ts";
 
-/** How an id between angle brackets is called: a user's or a channel's. */
+/** Returns the name of a user's or a channel's id. */
 export type NameOf = (id: string) => string | undefined;
 
+/** Returns the rich text of Slack's markup. */
 export function mrkdwn(wire: string, nameOf: NameOf): readonly RichNode[] {
   return wire.split(/```\n?([\s\S]+?)\n?```/).flatMap((part, index) => {
     if (index % 2 === 1) return [node("pre", [node("code", [unescaped(part)])])];
@@ -14,7 +15,7 @@ export function mrkdwn(wire: string, nameOf: NameOf): readonly RichNode[] {
 
 const quoted = /^(?:&gt;|>) ?/;
 
-/** Lines that follow each other and are, or are not, quoted alike. */
+/** Groups consecutive lines that are quoted, or not. */
 function paragraphs(text: string, nameOf: NameOf): RichNode[] {
   const groups: { isQuote: boolean; lines: string[] }[] = [];
   for (const line of text.replace(/^\n|\n$/g, "").split("\n")) {
@@ -35,7 +36,7 @@ function paragraphs(text: string, nameOf: NameOf): RichNode[] {
     });
 }
 
-/** One of each in this order: code, what stands between angle brackets, bold, italic, struck, an emoji. */
+/** In this order: code, a mention or link in angle brackets, bold, italic, strikethrough, an emoji. */
 const marks =
   /`([^`]+)`|<([^<>]*)>|(?<![\w*])\*(?=\S)([^*]*[^*\s])\*(?![\w*])|(?<![\w_])_(?=\S)([^_]*[^_\s])_(?![\w_])|(?<![\w~])~(?=\S)([^~]*[^~\s])~(?![\w~])|:([a-z0-9_+-]+):/g;
 

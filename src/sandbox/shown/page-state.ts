@@ -1,7 +1,8 @@
-/** What the page is told of the two stand-ins, ready to be shown. The page's scripts are typed by it. */
+/** The state of the two stand-ins, ready for the page, whose scripts are typed by it. */
 import type { PageBlock } from "./blocks.ts";
 import type { RichNode } from "./rich-text.ts";
 
+/** A message in Slack. */
 export interface PageMessage {
   readonly ts: string;
   readonly author: string;
@@ -9,7 +10,7 @@ export interface PageMessage {
   /** Milliseconds since the epoch. */
   readonly atMs: number;
   readonly edited: boolean;
-  /** Name of the one person who sees it; null: everyone does. */
+  /** Name of the only person who sees it; null: everybody does. */
   readonly onlyFor: string | null;
   readonly blocks: readonly PageBlock[];
   readonly reactions: readonly { readonly emoji: string; readonly by: readonly string[] }[];
@@ -17,16 +18,18 @@ export interface PageMessage {
   readonly replies: readonly PageMessage[];
 }
 
+/** A channel in Slack. */
 export interface PageChannel {
   readonly id: string;
   readonly name: string;
   readonly hasBot: boolean;
-  /** Older messages that are not shown any more. */
+  /** Number of older messages that are not shown. */
   readonly omitted: number;
   /** Oldest first. */
   readonly messages: readonly PageMessage[];
 }
 
+/** The Slack workspace. */
 export interface SlackState {
   readonly people: readonly string[];
   /** The bot's name, for mentions. */
@@ -34,6 +37,7 @@ export interface SlackState {
   readonly channels: readonly PageChannel[];
 }
 
+/** A comment on GitHub. */
 export interface PageComment {
   readonly id: number;
   readonly author: string;
@@ -44,6 +48,7 @@ export interface PageComment {
   readonly reactions: readonly { readonly emoji: string; readonly by: readonly string[] }[];
 }
 
+/** An issue on GitHub. */
 export interface PageIssue {
   readonly number: number;
   readonly title: string;
@@ -56,10 +61,11 @@ export interface PageIssue {
   readonly comments: readonly PageComment[];
 }
 
+/** The GitHub repository. */
 export interface GitHubState {
   /** `owner/name`. */
   readonly repo: string;
-  /** `mayLabel`: GitHub lets this role put and remove labels. */
+  /** `mayLabel`: the role may add and remove labels. */
   readonly people: readonly { readonly login: string; readonly role: string; readonly mayLabel: boolean }[];
   /** Newest first. */
   readonly issues: readonly PageIssue[];

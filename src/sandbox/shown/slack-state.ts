@@ -4,10 +4,10 @@ import { emojiOf } from "./emoji.ts";
 import type { NameOf } from "./mrkdwn.ts";
 import type { PageMessage, SlackState } from "./page-state.ts";
 
-/** Messages of a channel that the page shows, replies not counted; older ones stay in the stand-in. */
+/** The page shows the newest messages of a channel; replies don't count. */
 const mostMessages = 200;
 
-/** The workspace as the page shows it, what only one person sees included. */
+/** Returns the workspace for the page, including ephemeral messages. */
 export function slackState(snapshot: SlackSnapshot): SlackState {
   const { users, channels, ephemerals } = snapshot;
   const names = new Map([
@@ -50,7 +50,7 @@ interface SaidMessage {
   readonly onlyFor: string | null;
 }
 
-/** Replies under their first message; one whose first message is gone stands by itself. */
+/** Puts replies under their first message; without one, a reply is shown by itself. */
 function threads(
   said: readonly SaidMessage[],
   bots: ReadonlySet<string>,

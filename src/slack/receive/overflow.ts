@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** How long a sender may go on after it was refused, so that it reads the answer. */
+/** How long a refused sender may go on sending, so that it reads the response. */
 const graceMs = 1_000;
 
 /**
- * Refuses with 413 a body that says it is longer than `limitBytes`: true then, and the request is answered.
- * Bolt counts what arrives and refuses what says nothing, but leaves the rest of it in the pipe; in either
- * case the rest is thrown away unread for a moment, and then the connection ends.
+ * Responds with 413 and returns true if the request announces more than `limitBytes`. Bolt refuses a body that
+ * turns out to be too long, but leaves the rest of it unread: for either refusal the rest is discarded
+ * for a moment, and then the connection ends.
  */
 export function refuseOverflow(
   request: IncomingMessage,
@@ -19,7 +19,6 @@ export function refuseOverflow(
     setTimeout(() => request.destroy(), graceMs).unref();
   });
   if (Number(request.headers["content-length"] ?? 0) <= limitBytes) return false;
-  response.writeHead(413);
-  response.end();
+  response.writeHead(413).end();
   return true;
 }

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { App, HTTPModuleFunctions, HTTPReceiver, type Receiver, type ReceiverEvent } from "@slack/bolt";
 import type { Log } from "#base/log.ts";
-import type { PersonEvent } from "#core/event.ts";
 import type { Accept } from "#ports.ts";
 import { createIdentity } from "#slack/identity.ts";
-import { isKnownKind, translate } from "#slack/translate.ts";
-import { clientOptions, createClient, vendorLog } from "#slack/web-client.ts";
-import { refuseOverflow } from "./overflow.ts";
+import { readPayload } from "#slack/payloads.ts";
+import { translate } from "#slack/translate.ts";
+import { createClient } from "#slack/web-client.ts";
+import { createListener } from "./http.ts";
 import { createSocket } from "./socket.ts";
 
+/** Options of `createSlackReceiver`. */
 export interface SlackReceiverOptions {
   readonly accept: Accept;
   readonly log: Log;
@@ -23,167 +23,55 @@ export interface SlackReceiverOptions {
   readonly apiUrl?: string;
 }
 
+/** Slack's receiving side. */
 export interface SlackReceiver {
   /**
-   * Answers `POST /slack/events`; present with a signing secret. 200 only when the event is durable or none
-   * of ours; 400 for what is no JSON object and no form, 401 for a forged or stale signature, 413 for a body past the limit, 503 when Slack is to
+   * Answers `POST /slack/events`; present with a signing secret. 200: the event is durable or not for the bot;
+   * 400: neither a JSON object nor a form; 401: forged or stale signature; 413: too long; 503: Slack has to
    * deliver it again.
    */
   readonly listener?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Begins to receive. Resolves although Slack may be down; it goes on trying then, and logs. */
+  /** Starts to receive. Resolves even if Slack is down; connecting goes on then, and is logged. */
   start(): Promise<void>;
-  /** Resolves when nothing is received any more and what was being taken in is acked. */
+  /** Resolves when nothing more is received over the socket and all its events are acked or given up. */
   stop(): Promise<void>;
 }
 
-const endpoint = "/slack/events";
-
-/** Slack's largest payload, an interaction that holds its whole message, stays far below. */
-const bodyLimitBytes = 1024 * 1024;
-
-/** Thrown when an event was not taken in, so that Slack hears no 200. */
-class NotTaken extends Error {
-  constructor(event: PersonEvent, why: string, options?: ErrorOptions) {
-    super(`${event.id} was not taken in: ${why}`, options);
-    this.name = "NotTaken";
-  }
-}
-
-/** Bolt never acks what it doesn't know; Slack would deliver it again and again. */
-class KnowingApp extends App {
-  override async processEvent(event: ReceiverEvent): Promise<void> {
-    if (isKnownKind(event.body)) await super.processEvent(event);
-    else await event.ack();
-  }
-}
-
+/** Creates the receiving side for HTTP, for Socket Mode, or for both. */
 export function createSlackReceiver(options: SlackReceiverOptions): SlackReceiver {
   const { accept, log, now, botToken, signingSecret, appToken, apiUrl } = options;
-  const identity = createIdentity(createClient(botToken, { apiUrl, log }));
-  const http = signingSecret === undefined ? null : createHttpReceiver(signingSecret, log);
-  const app = new KnowingApp({
-    receiver: http ?? withoutHttp,
-    // Asked anew for each event; a failure here, such as a Slack that is down, makes the answer a 503.
-    authorize: async () => {
-      const { teamId, userId, botId } = await identity();
-      return { botToken, teamId, botUserId: userId, ...(botId === null ? {} : { botId }) };
-    },
-    clientOptions: clientOptions({ apiUrl, log }),
-    logger: vendorLog(log),
-    convoStore: false,
-  });
-  app.error((error) => Promise.reject(error));
-  // One middleware for commands, events and buttons alike: acked is only what went through it.
-  app.use(async (args) => {
-    const event = translate(args.body, await identity(), now());
-    if (event !== null) await take(event, accept);
-    if ("ack" in args && args.ack !== undefined) await args.ack();
-    await args.next();
-  });
-  const socket =
-    appToken === undefined
-      ? null
-      : createSocket({ appToken, apiUrl, log, take: (event) => app.processEvent(event) });
+  const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log }));
 
+  /** Rejects if the event was not taken in, so that Slack delivers it again. */
+  async function take(body: unknown): Promise<void> {
+    const payload = readPayload(body);
+    if (payload === null) return;
+    // A failure here, such as a Slack that is down, has the event delivered again too.
+    const event = translate(payload, await identity(), now());
+    if (event === null) return;
+    const taken = await accept(event).catch((error: unknown) => {
+      throw new NotTaken(event.id, String(error), { cause: error });
+    });
+    if (taken === "again") throw new NotTaken(event.id, "it came before what it belongs to");
+  }
+
+  const socket = appToken === undefined ? null : createSocket({ appToken, apiUrl, log, take });
   return {
-    ...(http === null || signingSecret === undefined
-      ? {}
-      : { listener: createListener(http, signingSecret, log) }),
+    ...(signingSecret === undefined ? {} : { listener: createListener({ signingSecret, log, take }) }),
     async start() {
-      if (socket !== null) socket.start();
+      socket?.start();
       await identity().catch((error: unknown) => {
-        log.warn("Slack does not answer yet; events are refused until it does", { error: textOf(error) });
+        log.warn("Slack does not answer yet; events are refused until it does", { error: String(error) });
       });
     },
     stop: async () => socket?.stop(),
   };
 }
 
-async function take(event: PersonEvent, accept: Accept): Promise<void> {
-  let taken: Awaited<ReturnType<Accept>>;
-  try {
-    taken = await accept(event);
-  } catch (error) {
-    throw new NotTaken(event, textOf(error), { cause: error });
+/** Thrown when an event was not taken in. */
+class NotTaken extends Error {
+  constructor(eventId: string, why: string, options?: ErrorOptions) {
+    super(`${eventId} was not taken in: ${why}`, options);
+    this.name = "NotTaken";
   }
-  if (taken === "again") throw new NotTaken(event, "it came before what it belongs to");
-}
-
-function createHttpReceiver(signingSecret: string, log: Log): HTTPReceiver {
-  return new HTTPReceiver({
-    signingSecret,
-    endpoints: endpoint,
-    // Bolt acks events before it looks at them; this holds the answer back until they are done with.
-    processBeforeResponse: true,
-    bodyLimit: bodyLimitBytes,
-    logger: vendorLog(log),
-    processEventErrorHandler: async ({ error, response }) => {
-      log.warn("Slack is to deliver an event again", { error: causesOf(error) });
-      answer(response, 503);
-      return false;
-    },
-    unhandledRequestHandler: ({ response }) => {
-      log.warn("An event from Slack took too long");
-      answer(response, 503);
-    },
-  });
-}
-
-const createListener =
-  (receiver: HTTPReceiver, signingSecret: string, log: Log) =>
-  (request: IncomingMessage, response: ServerResponse): void => {
-    if (refuseOverflow(request, response, bodyLimitBytes)) return;
-    const [path] = (request.url ?? "").split("?", 1);
-    if (request.method !== "POST" || path !== endpoint) answer(response, 404);
-    else void receiveSigned(receiver, signingSecret, log, request, response);
-  };
-
-/** Bolt breaks on a signed body that is no object, such as `null`: only what it can read is handed to it. */
-async function receiveSigned(
-  receiver: HTTPReceiver,
-  signingSecret: string,
-  log: Log,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const options = { signingSecret, bodyLimit: bodyLimitBytes };
-  try {
-    const verified = await HTTPModuleFunctions.parseAndVerifyHTTPRequest(options, request);
-    if (holdsObject(verified)) receiver.requestListener(verified, response);
-    else answer(response, 400);
-  } catch (error) {
-    log.warn("A request to Slack's address was refused", { error: textOf(error) });
-    answer(response, HTTPModuleFunctions.isRawBodyError(error) && error.statusCode === 413 ? 413 : 401);
-  }
-}
-
-function holdsObject(request: Parameters<typeof HTTPModuleFunctions.parseHTTPRequestBody>[0]): boolean {
-  try {
-    const body: unknown = HTTPModuleFunctions.parseHTTPRequestBody(request);
-    return typeof body === "object" && body !== null && !Array.isArray(body);
-  } catch {
-    return false;
-  }
-}
-
-function answer(response: ServerResponse, status: number): void {
-  if (response.headersSent) return;
-  response.writeHead(status);
-  response.end();
-}
-
-/** Bolt wants a receiver even when events reach it through `processEvent` alone. */
-const withoutHttp: Receiver = {
-  init: () => {},
-  start: () => Promise.resolve(),
-  stop: () => Promise.resolve(),
-};
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** Bolt wraps what a middleware threw. */
-function causesOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const original = "original" in error ? error.original : error.cause;
-  return original instanceof Error ? `${error.message} (${original.message})` : error.message;
 }

@@ -1,60 +1,54 @@
 import { SocketModeClient, type SocketModeOptions } from "@slack/socket-mode";
 import { z } from "zod";
 
-/** What the vendor's client emits about itself, on the same emitter as what Slack sends. */
-const ownEvents: ReadonlySet<string> = new Set([
-  "authenticated",
-  "close",
-  "connected",
-  "connecting",
-  "disconnected",
-  "disconnecting",
-  "error",
-  "reconnecting",
-  "slack_event",
-  "ws_message",
+const frame = z.union([
+  z.object({ type: z.enum(["hello", "disconnect"]) }),
+  z.object({ envelope_id: z.string(), payload: z.record(z.string(), z.unknown()) }),
 ]);
 
-const name = z.string().refine((type) => !ownEvents.has(type));
-const object = z.record(z.string(), z.unknown());
-const lifecycle = z.object({ type: z.enum(["hello", "disconnect"]) });
-const event = z.object({
-  type: z.literal("events_api"),
-  envelope_id: z.string(),
-  payload: z.object({ event: z.object({ type: name }) }),
-});
-const other = z.object({
-  type: name.refine((type) => type !== "events_api"),
-  envelope_id: z.string(),
-  payload: object,
-});
-const frame = z.union([lifecycle, event, other]);
+/** One delivery over the socket. */
+export interface Envelope {
+  readonly payload: unknown;
+  /** Rejects if the connection has ended. */
+  readonly ack: () => Promise<void>;
+}
 
 /**
- * Takes no frame that is not Slack's: the vendor's client reads fields without looking, which ends as a
- * rejection that nobody waits for, and takes an event named like one of its own for its own.
+ * Slack's Socket Mode client with its own reading of envelopes: the original reads fields without checking
+ * them, which ends as an unhandled rejection, and takes an event named like one of its own for its own.
  */
 export class SocketClient extends SocketModeClient {
+  readonly #onEnvelope: (envelope: Envelope) => void;
   readonly #onNonsense: () => void;
 
-  constructor(options: SocketModeOptions, onNonsense: () => void) {
+  constructor(options: SocketModeOptions, onEnvelope: (envelope: Envelope) => void, onNonsense: () => void) {
     super(options);
+    this.#onEnvelope = onEnvelope;
     this.#onNonsense = onNonsense;
   }
 
   protected override async onWebSocketMessage(data: string | ArrayBuffer, isBinary: boolean): Promise<void> {
-    if (isBinary || !isFrame(typeof data === "string" ? data : new TextDecoder().decode(data))) {
-      this.#onNonsense();
-      return;
-    }
-    await super.onWebSocketMessage(data, isBinary);
+    const read = isBinary
+      ? null
+      : readFrame(typeof data === "string" ? data : new TextDecoder().decode(data));
+    if (read === null) this.#onNonsense();
+    else if ("type" in read) await super.onWebSocketMessage(data, isBinary);
+    else this.#onEnvelope({ payload: read.payload, ack: () => this.#ack(read.envelope_id) });
+  }
+
+  #ack(envelopeId: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.websocket?.isActive()) return reject(new Error("the connection has ended"));
+      const text = JSON.stringify({ envelope_id: envelopeId, payload: {} });
+      this.websocket.send(text, (error) => (error ? reject(error) : resolve()));
+    });
   }
 }
 
-function isFrame(text: string): boolean {
+function readFrame(text: string): z.infer<typeof frame> | null {
   try {
-    return frame.safeParse(JSON.parse(text)).success;
+    return frame.safeParse(JSON.parse(text)).data ?? null;
   } catch {
-    return false;
+    return null;
   }
 }

@@ -1,45 +1,57 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ReceiverEvent } from "@slack/bolt";
-import { z } from "zod";
 import type { Log } from "#base/log.ts";
 import { faultOf } from "#slack/faults.ts";
 import { clientOptions, vendorLog } from "#slack/web-client.ts";
-import { SocketClient } from "./socket-client.ts";
+import { type Envelope, SocketClient } from "./socket-client.ts";
 
+/** Options of `createSocket`. */
 export interface SocketOptions {
   readonly appToken: string;
   readonly apiUrl?: string | undefined;
   readonly log: Log;
-  /** Resolves when the event is done with; a rejection leaves it unacked. */
-  readonly take: (event: ReceiverEvent) => Promise<void>;
+  /** Resolves when the payload's event is durable, or none of ours; a rejection leaves it unacked. */
+  readonly take: (payload: unknown) => Promise<void>;
 }
 
+/** A Socket Mode connection that is made again whenever it ends. */
 export interface Socket {
+  /** Starts to connect, and goes on until it succeeds. */
   start(): void;
+  /** Resolves when the connection is closed, and what was received is acked or given up. */
   stop(): Promise<void>;
 }
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
-/** A close that the other side never answers must not hold up a shutdown. */
+/** A close that the other side never confirms must not hold up a shutdown. */
 const closeMs = 2_000;
-/** An ack that comes later than Slack's three seconds counts for nothing: the event comes again anyhow. */
+/** Slack ignores an ack that comes later than this, and delivers the event again. */
 const takeMs = 3_000;
-
-const body = z.record(z.string(), z.unknown());
-const envelope = z.object({
-  body,
-  ack: z.custom<(response?: unknown) => Promise<void>>((value) => typeof value === "function"),
-  retry_num: z.number().nullish(),
-  retry_reason: z.string().nullish(),
-});
 
 /**
  * Socket Mode with the ack after the work: Bolt's own receiver acks first. The client's own reconnecting is
- * off, because a refusal during it ends as an unhandled rejection, which ends the process; the loop here
- * goes on for as long as it takes.
+ * off, because a refusal during it ends as an unhandled rejection, and with it the process.
  */
 export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): Socket {
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<void>>();
+
+  async function receive({ payload, ack }: Envelope): Promise<void> {
+    try {
+      await take(payload);
+      await ack();
+    } catch (error) {
+      log.warn("Slack has to deliver an event again", { error: String(error) });
+    }
+  }
+
+  function onEnvelope(envelope: Envelope): void {
+    // Slack delivers unacked events again, to the next process.
+    if (stopping.signal.aborted) return;
+    const received = receive(envelope).finally(() => underWay.delete(received));
+    underWay.add(received);
+  }
+
   const client = new SocketClient(
     {
       appToken,
@@ -47,36 +59,9 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
       logger: vendorLog(log),
       clientOptions: clientOptions({ apiUrl, log }),
     },
-    () => log.warn("Slack sent what is none of its messages; it is left out"),
+    onEnvelope,
+    () => log.warn("An unreadable frame from Slack was dropped"),
   );
-  const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
-
-  async function receive(message: unknown): Promise<void> {
-    const parsed = envelope.safeParse(message);
-    if (!parsed.success) return;
-    const { ack, body, retry_num, retry_reason } = parsed.data;
-    try {
-      await take({
-        body,
-        ack: () => Promise.resolve(),
-        ...(typeof retry_num === "number" ? { retryNum: retry_num } : {}),
-        ...(typeof retry_reason === "string" ? { retryReason: retry_reason } : {}),
-      });
-      await ack();
-    } catch (error) {
-      log.warn("Slack is to deliver an event again", {
-        error: error instanceof Error ? error.message : String(error),
-      });
-    }
-  }
-
-  client.on("slack_event", (message: unknown) => {
-    // Unacked events come again, to the next process.
-    if (stopping.signal.aborted) return;
-    const received = receive(message).finally(() => underWay.delete(received));
-    underWay.add(received);
-  });
 
   async function connected(): Promise<void> {
     log.info("Connected to Slack");
@@ -89,7 +74,7 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
     while (!stopping.signal.aborted) {
       try {
         await client.start();
-        // It may have been asked to stop while the connection was being made.
+        // Stopping may have begun while the connection was being made.
         if (stopping.signal.aborted) await client.disconnect();
         else await connected();
         failures = 0;

@@ -1,11 +1,12 @@
 import type { Button, KnownBlock, MrkdwnElement } from "@slack/types";
+import { clip } from "#base/clip.ts";
 import type { Action, Text, View } from "#core/view.ts";
 import { mrkdwn, quotation } from "./mrkdwn.ts";
-import { clip, harmless, silence } from "./safe-text.ts";
+import { harmless, silence } from "./safe-text.ts";
 
 /**
- * Slack's limits, in characters or counts. https://docs.slack.dev/reference/block-kit/blocks: the markdown
- * blocks of one message share their 12,000. `plain` is ours: a message that was refused as too long has to become shorter.
+ * Slack's limits, in characters or counts. https://docs.slack.dev/reference/block-kit/blocks; the markdown
+ * blocks of one message share their 12,000. `plain` is the bot's: a message refused as too long must get shorter.
  */
 const limits = {
   section: 3_000,
@@ -26,20 +27,21 @@ const signs: Readonly<Record<View["tone"], string>> = {
   plain: "",
 };
 
-/** Begins the ids of the sections that hold an answer in plain form, to know them by when they are read. */
+/** Prefix of the block ids of an answer in plain text, by which the bot recognises them when it reads a thread. */
 export const plainAnswerId = "answer-";
 
-/** A view as Slack takes it; `text` is what notifications and screen readers get. */
+/** A message for Slack; `text` is for notifications and screen readers. */
 export interface SlackMessage {
   readonly text: string;
   readonly blocks: KnownBlock[];
 }
 
+/** Returns the view as a message, with the answer as Markdown. */
 export function toMessage(view: View): SlackMessage {
   return compose(view, (answer) => [{ type: "markdown", text: markdown(answer) }]);
 }
 
-/** The same with the agent's Markdown as plain text, for when Slack refuses the form that it would have. */
+/** Returns the view as a message, with the answer as plain text. */
 export function toPlainMessage(view: View): SlackMessage {
   return compose(view, plainSections);
 }
@@ -60,7 +62,7 @@ function compose(view: View, show: (answer: string) => readonly KnownBlock[]): S
   };
 }
 
-/** `verbatim`: Slack looks for no names, channels or links of its own accord. */
+/** `verbatim`: Slack does not turn names and addresses into links. */
 const section = (text: string): KnownBlock => {
   const element: MrkdwnElement = { type: "mrkdwn", text, verbatim: true };
   return { type: "section", text: element };
@@ -68,7 +70,7 @@ const section = (text: string): KnownBlock => {
 
 const cutNote = "\n\n*The answer is longer than Slack allows; the rest was left out.*";
 
-/** The agent's own Markdown, unable to mention, and cut visibly. */
+/** Returns the agent's Markdown without mentions, cut visibly. */
 function markdown(answer: string): string {
   const silent = silence(answer);
   if (silent.length <= limits.markdown) return silent;
@@ -79,9 +81,9 @@ function markdown(answer: string): string {
   return kept + (open ? fence : "") + cutNote;
 }
 
-/** Sections of plain text, cut visibly. */
+/** Returns sections of plain text, cut visibly. */
 function plainSections(answer: string): KnownBlock[] {
-  // One sign becomes five at most.
+  // Escaping makes at most five characters of one.
   const surelyFits = limits.section / 5;
   const texts: string[] = [];
   let rest = answer;
@@ -99,7 +101,7 @@ function plainSections(answer: string): KnownBlock[] {
   return texts.map((text, index) => ({ ...section(text), block_id: `${plainAnswerId}${index}` }));
 }
 
-/** Details one a line, as many lines to a section as it holds. */
+/** Returns sections with one detail a line. */
 function sections(details: readonly Text[], room: number): KnownBlock[] {
   const texts: string[] = [];
   for (const detail of details) {
@@ -113,10 +115,10 @@ function sections(details: readonly Text[], room: number): KnownBlock[] {
     }
   }
   if (texts.length <= room) return texts.map(section);
-  return [...texts.slice(0, room - 1), "… and more than fits here."].map(section);
+  return [...texts.slice(0, room - 1), "… and more that does not fit here."].map(section);
 }
 
-/** Buttons in rows; an action's name may stand only once in each. */
+/** Returns rows of buttons: an action's name may appear only once in each row. */
 function rows(actions: readonly Action[]): KnownBlock[] {
   const all: Button[][] = [];
   for (const action of actions) {

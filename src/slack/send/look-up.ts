@@ -1,60 +1,51 @@
 import type { WebClient } from "@slack/web-api";
 import type { Effect } from "#core/effect.ts";
 import type { MessageId } from "#core/place.ts";
-import { messagePage, type StoredMessage } from "#slack/payloads.ts";
+import { type StoredMessage, storedMessage } from "#slack/payloads.ts";
 import { timestampOf } from "#slack/place.ts";
 import type { Self } from "#slack/translate.ts";
+import { messagePages, type Where } from "./message-pages.ts";
 
-/** Type of the metadata that every message of ours carries. */
-export const metadataType = "agent_runs_bot";
+const metadataType = "agent_runs_bot";
 
+/** Returns the metadata of a message that the effect posts, by which it is found again. */
 export const metadataOf = (effect: Effect) => ({
   event_type: metadataType,
   event_payload: { effect: effect.id, kind: effect.kind },
 });
 
-/** Our clock and Slack's need not agree. */
+/** Our clock and Slack's may differ by this. */
 const skewMs = 2 * 60_000;
-const pageSize = 200;
-/** A channel may be busy, but the message is looked for soon after it was sent. */
+/** Enough even for a busy channel: the message is searched for soon after it was sent. */
 const mostPages = 50;
 
-/** By us, whatever the text or the metadata of others may claim. */
+/** Whether the bot posted the message; text and metadata could be anybody's. */
 export const isOurs = (message: StoredMessage, self: Self): boolean =>
   message.user === self.userId || (self.botId !== null && message.bot_id === self.botId);
 
+/** Whether the message is a card of the bot's. */
+export const isCard = (message: StoredMessage, self: Self): boolean =>
+  isOurs(message, self) && payloadOf(message)?.kind === "card";
+
+const payloadOf = ({ metadata }: StoredMessage) =>
+  metadata?.event_type === metadataType ? metadata.event_payload : null;
+
 /**
- * The message that an earlier try of the effect posted; null if there is none. `threadTs` absent: in the
- * channel itself. Rejects as `WebClient` does; nothing may be posted then, for it may be there.
+ * Returns the id of the message that an earlier try of the effect posted; null: there is none. Rejects as
+ * `WebClient` does; then nothing may be posted, since the message may exist.
  */
 export async function findPosted(
   client: WebClient,
   self: Self,
-  where: { readonly channel: string; readonly threadTs?: string },
+  where: Where,
   effect: Effect,
 ): Promise<MessageId | null> {
-  const since = {
-    channel: where.channel,
-    oldest: timestampOf(Date.parse(effect.since) - skewMs),
-    inclusive: true,
-    include_all_metadata: true,
-    limit: pageSize,
-  };
-  let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page += 1) {
-    const position = cursor === undefined ? since : { ...since, cursor };
-    const answer = messagePage.parse(
-      where.threadTs === undefined
-        ? await client.conversations.history(position)
-        : await client.conversations.replies({ ...position, ts: where.threadTs }),
-    );
-    const found = answer.messages?.find((message) => isOurs(message, self) && carries(message, effect));
+  const oldest = timestampOf(Date.parse(effect.since) - skewMs);
+  for await (const { messages } of messagePages(client, where, { oldest }, mostPages)) {
+    const found = messages
+      .map((message) => storedMessage.parse(message))
+      .find((message) => isOurs(message, self) && payloadOf(message)?.effect === effect.id);
     if (found !== undefined) return found.ts;
-    cursor = answer.response_metadata?.next_cursor || undefined;
-    if (cursor === undefined) return null;
   }
   return null;
 }
-
-const carries = (message: StoredMessage, effect: Effect): boolean =>
-  message.metadata?.event_type === metadataType && message.metadata.event_payload?.effect === effect.id;

@@ -1,46 +1,37 @@
-/** Replies that Slack told in vain, read back from the threads where a run is unfinished. */
+/** Replies that the bot missed, read back from the threads where a run is unfinished. */
 import type { WebClient } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 import type { PersonEvent, ReplyEvent } from "#core/event.ts";
 import type { Place } from "#core/place.ts";
 import type { Missed } from "#ports.ts";
 import { faultOf } from "#slack/faults.ts";
-import { rawPage } from "#slack/payloads.ts";
 import { millisecondsOf, readPlace, timestampOf } from "#slack/place.ts";
 import { type Self, translateStored } from "#slack/translate.ts";
+import { messagePages } from "./message-pages.ts";
 
-const pageSize = 200;
-/** Of one thread; a longer one is read on by the next look. */
+/** Of one thread in one look; the next look reads on. */
 const mostPages = 20;
-/** Slack grants some fifty such calls a minute, and apps outside its Marketplace one. */
+/** Slack allows some fifty such calls a minute, and one to apps outside its Marketplace. */
 const mostPlaces = 50;
-
-/** Codes under which no thread at all can be read, until somebody renews the token. */
-const tokenTroubles: ReadonlySet<string> = new Set([
-  "not_authed",
-  "invalid_auth",
-  "account_inactive",
-  "token_revoked",
-  "token_expired",
-]);
 
 interface ReadThread {
   readonly replies: readonly ReplyEvent[];
-  /** `limited`: Slack wants to be asked no more for now. `left`: there is more to read. */
+  /** `limited`: Slack refuses more calls for now. `left`: there is more to read. */
   readonly end: "all" | "left" | "limited";
 }
 
+/** Options of `createMissed`. */
 export interface MissedOptions {
   readonly client: WebClient;
   readonly identity: () => Promise<Self>;
   readonly log: Log;
 }
 
-/** See `Platform.missed`. What a limit leaves unread is read by the next looks, first of all. */
+/** Creates `Platform.missed`. The next look starts with the threads that a limit left unread. */
 export function createMissed({ client, identity, log }: MissedOptions) {
-  /** What the looks so far left unread, and since when, in milliseconds since the epoch. */
+  /** Threads left unread so far, and from when to read them, in milliseconds since the epoch. */
   let unread: ReadonlyMap<Place, number> = new Map();
-  /** Where the last look began to read: one that is made again begins there too. */
+  /** Where the last look began to read: a repeated look begins there too. */
   let last: { readonly since: string; readonly from: ReadonlyMap<Place, number> } | null = null;
   let limitTold = false;
 
@@ -48,31 +39,25 @@ export function createMissed({ client, identity, log }: MissedOptions) {
     const where = readPlace(place);
     const replies: ReplyEvent[] = [];
     if (where?.threadTs === undefined) return { replies, end: "all" };
-    const { channel, threadTs: ts } = where;
-    const query = { channel, ts, oldest: timestampOf(sinceMs), inclusive: true, limit: pageSize };
-    let cursor: string | undefined;
-    for (let page = 0; page < mostPages; page += 1) {
-      const answer = await client.conversations
-        .replies(cursor === undefined ? query : { ...query, cursor })
-        .catch((error: unknown) => {
-          const fault = faultOf(error);
-          if (fault.limited) return "limited" as const;
-          if (fault.retryable || tokenTroubles.has(fault.code ?? "")) throw error;
-          log.debug("A thread in Slack can't be read", { place, reason: fault.reason });
-          return "unreadable" as const;
-        });
-      if (answer === "limited") return { replies, end: "limited" };
-      if (answer === "unreadable") return { replies, end: "all" };
-      const { messages, response_metadata } = rawPage.parse(answer);
-      for (const message of messages ?? []) {
-        const reply = translateStored(message, channel, self);
-        // Slack gives the thread's first message whatever it is asked for.
-        if (reply !== null && millisecondsOf(reply.message) >= sinceMs) replies.push(reply);
+    let end: ReadThread["end"] = "left";
+    try {
+      const bounds = { oldest: timestampOf(sinceMs) };
+      for await (const { messages, isLast } of messagePages(client, where, bounds, mostPages)) {
+        for (const message of messages) {
+          const reply = translateStored(message, where.channel, self);
+          // Slack adds the thread's first message whatever the bounds.
+          if (reply !== null && millisecondsOf(reply.message) >= sinceMs) replies.push(reply);
+        }
+        if (isLast) end = "all";
       }
-      cursor = response_metadata?.next_cursor || undefined;
-      if (cursor === undefined) return { replies, end: "all" };
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault.limited) return { replies, end: "limited" };
+      if (fault.retryable) throw error;
+      log.debug("A thread in Slack can't be read", { place, reason: fault.reason });
+      end = "all";
     }
-    return { replies, end: "left" };
+    return { replies, end };
   }
 
   function tellLimit(left: number): void {

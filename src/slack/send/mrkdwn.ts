@@ -1,13 +1,14 @@
+import { clip } from "#base/clip.ts";
 import type { Span, Text } from "#core/view.ts";
-import { breaker, clip, harmless, silence } from "./safe-text.ts";
+import { breaker, harmless, silence } from "./safe-text.ts";
 
 const ellipsis = "…";
 
-/** A sentence in Slack's markup, at most `limit` characters; what does not fit is left out at its end. */
+/** Returns a sentence in Slack's markup, cut visibly to at most `limit` characters. */
 export function mrkdwn(text: Text, limit: number): string {
   let line = "";
   for (const span of text) {
-    // Two harmless spans could make one mention: an `@`, and then a name.
+    // An `@` at the end of one span and a name in the next would make a mention.
     const next = (/[!@]$/.test(line) ? breaker : "") + ofSpan(span);
     if (line.length + next.length + ellipsis.length > limit) {
       const left = limit - line.length - ellipsis.length;
@@ -26,7 +27,7 @@ function ofSpan(span: Span): string {
   return ofLink(span.link, span.label);
 }
 
-/** mrkdwn has no escape for its signs, so the sign inside becomes a look-alike. */
+/** mrkdwn can't escape its signs, so a look-alike replaces the sign inside. */
 function wrap(sign: string, text: string, lookalike: string): string {
   const inside = harmless(text).replaceAll(sign, lookalike).replaceAll(/\s+/g, " ").trim();
   return inside === "" ? "" : `${sign}${inside}${sign}`;
@@ -44,14 +45,14 @@ function ofLink(link: string, label: string): string {
   return `<${url.replaceAll("&", "&amp;")}|${text || "link"}>`;
 }
 
-/** As much of the plain text as fits after escaping. */
+/** Returns the beginning of the text that fits after escaping. */
 function fitting(text: string, limit: number): string {
   let kept = clip(text, limit);
   while (kept !== "" && harmless(kept).length > limit) kept = clip(kept, kept.length - 1);
   return harmless(kept);
 }
 
-/** Plain text that somebody else wrote, as a quotation of at most `limit` characters. */
+/** Returns plain text as a quotation, cut visibly to at most `limit` characters. */
 export function quotation(text: string, limit: number): string {
   if (text.trim() === "") return "";
   const lines = text.trim().split(/\r\n|\r|\n/);

@@ -3,10 +3,13 @@ import { isRefusedForm } from "#slack/faults.ts";
 import { type SlackMessage, toMessage, toPlainMessage } from "./blocks.ts";
 
 /**
- * What the agent wrote may be more than Slack's Markdown takes, such as a second table. That must not keep its
- * words from people, so a refused form is followed by a plain one. Rejects as the last call does.
+ * Sends a view with `call`, and once more with the answer as plain text if Slack refuses the form: an agent
+ * may write more than Slack's Markdown allows, such as a second table. Rejects as the last call does.
  */
-export async function inSomeForm<T>(view: View, call: (message: SlackMessage) => Promise<T>): Promise<T> {
+export async function withPlainFallback<T>(
+  view: View,
+  call: (message: SlackMessage) => Promise<T>,
+): Promise<T> {
   try {
     return await call(toMessage(view));
   } catch (error) {

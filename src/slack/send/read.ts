@@ -1,109 +1,66 @@
 import { WebAPIRateLimitedError, type WebClient } from "@slack/web-api";
+import { contextOf } from "#core/context.ts";
 import type { ReadEffect } from "#core/effect.ts";
 import type { ContextMessage } from "#core/outcome.ts";
-import { messagePage, plainAnswer, type StoredMessage, spoken } from "#slack/payloads.ts";
+import { plainAnswer, type StoredMessage, spoken, storedMessage } from "#slack/payloads.ts";
 import { millisecondsOf, timeOf, timestampOf } from "#slack/place.ts";
 import type { Self } from "#slack/translate.ts";
 import { plainText } from "#slack/wire-text.ts";
-import { isOurs, metadataType } from "./look-up.ts";
+import { isCard, isOurs } from "./look-up.ts";
+import { messagePages, type Where } from "./message-pages.ts";
 
-export interface Read {
-  readonly messages: readonly ContextMessage[];
-  readonly omitted: number;
-}
-
-const pageSize = 200;
-/** The first, which says what it is all about, and the newest are kept; more would drown the prompt. */
-const mostMessages = 100;
-/** A thread longer than this is read from its beginning, and its end is missing. */
+/** Of a thread longer than this the end is missing. */
 const mostPages = 20;
 /** A longer wait is not worth it: apps outside Slack's Marketplace may get one such call a minute. */
 const longestWaitMs = 10_000;
 
 /**
- * What was said in a thread up to `effect.until`. Slack gives the oldest first, so all pages are read. A
- * limit that lasts ends the reading with what is known. Rejects as `WebClient` does.
+ * Reads the messages of a thread up to `effect.until`; see `contextOf`. Slack lists the oldest first, so all
+ * pages are read; a long rate limit ends the reading early. Otherwise rejects as `WebClient` does.
  */
 export async function readThread(
   client: WebClient,
   self: Self,
-  where: { readonly channel: string; readonly threadTs: string },
+  where: Where,
   effect: ReadEffect,
-): Promise<Read> {
+): Promise<ReturnType<typeof contextOf>> {
   const untilMs = Date.parse(effect.until);
-  const seen = new Map<string, StoredMessage>();
-  let cursor: string | undefined;
-  let complete = false;
-  for (let page = 0; page < mostPages && !complete; page += 1) {
-    const answer = await nextPage(client, {
-      channel: where.channel,
-      ts: where.threadTs,
-      // Slack counts in microseconds, `until` in milliseconds.
-      latest: timestampOf(untilMs + 1),
-      inclusive: true,
-      include_all_metadata: true,
-      limit: pageSize,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    if (answer === null) break;
-    for (const message of answer.messages ?? []) seen.set(message.ts, message);
-    cursor = answer.response_metadata?.next_cursor || undefined;
-    complete = cursor === undefined;
-  }
-  return select([...seen.values()], { self, threadTs: where.threadTs, effect, untilMs, complete });
-}
-
-/** null: a limit that lasts. */
-async function nextPage(
-  client: WebClient,
-  position: Parameters<WebClient["conversations"]["replies"]>[0],
-): Promise<ReturnType<typeof messagePage.parse> | null> {
+  const stored = new Map<string, StoredMessage>();
+  let isComplete = false;
   try {
-    return messagePage.parse(await client.conversations.replies(position));
+    // Slack counts in microseconds, `until` in milliseconds.
+    const latest = timestampOf(untilMs + 1);
+    for await (const { messages, isLast } of messagePages(client, where, { latest }, mostPages)) {
+      for (const message of messages.map((one) => storedMessage.parse(one))) stored.set(message.ts, message);
+      isComplete = isLast;
+    }
   } catch (error) {
-    if (error instanceof WebAPIRateLimitedError && error.retryAfter * 1000 > longestWaitMs) return null;
-    throw error;
+    const isLongLimit = error instanceof WebAPIRateLimitedError && error.retryAfter * 1000 > longestWaitMs;
+    if (!isLongLimit) throw error;
+    isComplete = false;
   }
-}
-
-interface Bounds {
-  readonly self: Self;
-  readonly threadTs: string;
-  readonly effect: ReadEffect;
-  readonly untilMs: number;
-  readonly complete: boolean;
-}
-
-function select(
-  stored: readonly StoredMessage[],
-  { self, threadTs, effect, untilMs, complete }: Bounds,
-): Read {
-  const said = stored.filter(
+  const messages = [...stored.values()];
+  const isLate = (ts: string): boolean => millisecondsOf(ts) > untilMs;
+  const earlier = messages.filter(
     (message) =>
       message.ts !== effect.except &&
       (!message.subtype || spoken.has(message.subtype)) &&
-      millisecondsOf(message.ts) <= untilMs &&
+      !isLate(message.ts) &&
       !isCard(message, self),
   );
-  // What was changed afterwards is not what the person who asked had before their eyes.
-  const unchanged = said.filter(({ edited }) => !edited || millisecondsOf(edited.ts) <= untilMs);
-  const [first, ...later] = unchanged;
-  const root = first?.ts === threadTs ? [first] : [];
-  const kept = [...root, ...(root.length > 0 ? later : unchanged).slice(root.length - mostMessages)];
-  return {
-    messages: kept.map((message) => toContext(message, self)),
-    omitted: said.length - kept.length + (complete ? 0 : unseen(stored)),
-  };
+  return contextOf(
+    earlier.map((message) => ({
+      message: toContext(message, self),
+      editedLate: message.edited ? isLate(message.edited.ts) : false,
+      opening: message.ts === where.threadTs,
+    })),
+    isComplete ? 0 : unread(messages),
+  );
 }
 
-/** How many were never read: the first message of a thread knows how many follow it. */
-const unseen = (stored: readonly StoredMessage[]): number =>
+/** The first message of a thread knows how many follow it. */
+const unread = (stored: readonly StoredMessage[]): number =>
   Math.max(1, (stored[0]?.reply_count ?? 0) + 1 - stored.length);
-
-const isCard = (message: StoredMessage, self: Self): boolean =>
-  isOurs(message, self) &&
-  message.metadata?.event_type === metadataType &&
-  message.metadata.event_payload?.kind === "card";
 
 function toContext(message: StoredMessage, self: Self): ContextMessage {
   return {
@@ -114,7 +71,7 @@ function toContext(message: StoredMessage, self: Self): ContextMessage {
   };
 }
 
-/** Our replies hold their answer in a Markdown block; their text is only what a notification shows. */
+/** The bot's replies hold their answer in blocks; their text is only for notifications. */
 function textOf(message: StoredMessage, self: Self): string {
   const text = plainText(message.text ?? "");
   if (!isOurs(message, self)) return text;
@@ -122,9 +79,6 @@ function textOf(message: StoredMessage, self: Self): string {
   const answers = blocks.flatMap((block) =>
     block.type === "markdown" && typeof block.text === "string" ? [block.text] : [],
   );
-  const plain = blocks.flatMap((block) => {
-    const { data } = plainAnswer.safeParse(block);
-    return data === undefined ? [] : [plainText(data.text.text)];
-  });
-  return [text, ...answers, ...(plain.length > 0 ? [plain.join("")] : [])].join("\n\n");
+  const plain = blocks.map((block) => plainText(plainAnswer.safeParse(block).data?.text.text ?? "")).join("");
+  return [text, ...answers, plain].filter((part) => part !== "").join("\n\n");
 }

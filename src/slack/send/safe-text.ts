@@ -1,15 +1,15 @@
-/** Making text that somebody else wrote harmless: it can neither ping anybody nor become markup. */
+/** Other people's text, made unable to ping anybody or to become markup. */
 
-/** Invisible; between two characters it keeps Slack from reading them as one sign. */
+/** Zero-width space: it separates two characters invisibly. */
 export const breaker = "\u200b";
 
-/** Also as a word's beginning: a cut may come after it. */
+/** Not only as whole words: a cut may follow. */
 const broadcasts = "(?:channel|here|everyone|group)";
 
 /**
- * The same text to the eye, unable to mention. Markdown has several ways to write one sign (`&#64;`, `\@`),
- * so key words are broken wherever they stand after `!` or `@`, besides every `<!` and `<@`.
- * Half a character, for which Slack may refuse the whole message, is replaced.
+ * Returns text that looks the same and mentions nobody. Markdown can write `@` in several ways (`&#64;`, `\@`),
+ * so keywords are broken after any `!` or `@`, besides every `<!` and `<@`. Half a character, for which Slack may
+ * refuse the whole message, is replaced.
  */
 export const silence = (text: string): string =>
   text
@@ -21,13 +21,6 @@ export const silence = (text: string): string =>
     .replaceAll(new RegExp(`@(?=${broadcasts})`, "gi"), `@${breaker}`)
     .replaceAll(/@(?=[UWS][A-Z0-9]{3,})/g, `@${breaker}`);
 
-/** Plain text as it stands in mrkdwn. https://docs.slack.dev/messaging/formatting-message-text#escaping */
+/** Returns plain text as mrkdwn. https://docs.slack.dev/messaging/formatting-message-text#escaping */
 export const harmless = (text: string): string =>
   silence(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-
-/** The first `limit` UTF-16 units at most, never half a character. */
-export function clip(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const cut = text.slice(0, Math.max(0, limit));
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
-}

@@ -8,28 +8,34 @@ import { faultOf } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { placeOf, readPlace } from "#slack/place.ts";
 import type { Self } from "#slack/translate.ts";
-import { createClient } from "#slack/web-client.ts";
+import { createClient, defaultTimeoutMs } from "#slack/web-client.ts";
 import { findPosted, metadataOf } from "./look-up.ts";
 import { createMissed } from "./missed.ts";
-import { inSomeForm } from "./plain-fallback.ts";
+import { withPlainFallback } from "./plain-fallback.ts";
 import { readThread } from "./read.ts";
 import { tell } from "./tell.ts";
 
+/** Options of `createSlackPlatform`. */
 export interface SlackPlatformOptions {
   readonly botToken: string;
   /** Ends in `/api/`; Slack's own when absent. */
   readonly apiUrl?: string;
   readonly log: Log;
-  /** How long an answer may take before the outcome is unknown. */
+  /** A call without an answer is given up after this; its outcome is then unknown. */
   readonly timeoutMs?: number;
 }
 
 const emoji = { taken: "eyes", refused: "no_entry" } as const;
 
-/** Slack's sending side. `check` asks who the bot is. */
-export function createSlackPlatform({ botToken, apiUrl, log, timeoutMs }: SlackPlatformOptions): Platform {
+/** Creates Slack's sending side. */
+export function createSlackPlatform({
+  botToken,
+  apiUrl,
+  log,
+  timeoutMs = defaultTimeoutMs,
+}: SlackPlatformOptions): Platform {
   const client = createClient(botToken, { apiUrl, log, timeoutMs });
-  const identity = createIdentity(client);
+  const { known: identity, fresh } = createIdentity(client);
 
   async function perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome> {
     switch (effect.kind) {
@@ -45,16 +51,11 @@ export function createSlackPlatform({ botToken, apiUrl, log, timeoutMs }: SlackP
         // Slack has no labels: its card shows the state.
         return { ok: true, kind: "label", revision: effect.revision };
       case "read": {
-        const { channel, threadTs } = where(effect.at);
-        if (threadTs === undefined) throw new NoSuchPlace();
-        return {
-          ok: true,
-          kind: "read",
-          ...(await readThread(client, await identity(), { channel, threadTs }, effect)),
-        };
+        const context = await readThread(client, await identity(), where(effect.at), effect);
+        return { ok: true, kind: "read", ...context };
       }
       case "permission":
-        // Slack grants nothing of the kind: whoever can write in the channel may, unless a list says no.
+        // Slack has no such permissions: everybody who can write in the channel may, unless a list says no.
         return { ok: true, kind: "permission", permission: "write" };
       default:
         return effect satisfies never;
@@ -73,7 +74,7 @@ export function createSlackPlatform({ botToken, apiUrl, log, timeoutMs }: SlackP
     },
     async check() {
       try {
-        await client.auth.test();
+        await fresh();
       } catch (error) {
         throw new Error(faultOf(error).reason, { cause: error });
       }
@@ -81,7 +82,7 @@ export function createSlackPlatform({ botToken, apiUrl, log, timeoutMs }: SlackP
   };
 }
 
-/** Thrown when an effect can't be performed for a reason that is not the answer to its own call. */
+/** Thrown when an effect fails for a reason other than the response to its own call. */
 class Unperformed extends Error {
   readonly fault: Fault;
   constructor(fault: Fault, options?: ErrorOptions) {
@@ -91,16 +92,11 @@ class Unperformed extends Error {
   }
 }
 
-class NoSuchPlace extends Unperformed {
-  constructor() {
-    super({ certainty: "refused", retryable: false, reason: "There is no such place in Slack." });
-  }
-}
-
 function where(at: string) {
   const place = readPlace(at);
-  if (place === null) throw new NoSuchPlace();
-  return place;
+  if (place !== null) return place;
+  const reason = "There is no such place in Slack.";
+  throw new Unperformed({ certainty: "refused", retryable: false, reason });
 }
 
 type Identity = () => Promise<Self>;
@@ -116,9 +112,9 @@ async function card(
     effect.message === undefined
       ? await post(client, identity, effect, attempt)
       : { ts: effect.message, found: true };
-  // A card that was found may show an older view. Without metadata of its own the message keeps that of its
-  // first posting.
-  if (found) await inSomeForm(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
+  // A card that was found may show an older view. An edit without metadata keeps the metadata of the post.
+  if (found)
+    await withPlainFallback(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
   const place = threadTs === undefined ? placeOf(team, channel, ts) : effect.at;
   return { ok: true, kind: "card", revision: effect.revision, message: ts, place };
 }
@@ -133,7 +129,7 @@ async function reply(
   return { ok: true, kind: "reply", message: ts };
 }
 
-/** Posts the effect's view, or finds the message that an earlier try posted. */
+/** Posts the effect's view, or finds the message that an earlier try posted. Returns its timestamp. */
 async function post(
   client: WebClient,
   identity: Identity,
@@ -141,12 +137,11 @@ async function post(
   attempt: Attempt,
 ): Promise<{ readonly ts: MessageId; readonly found: boolean }> {
   const { channel, threadTs } = where(effect.at);
-  const target = threadTs === undefined ? { channel } : { channel, threadTs };
   if (attempt.uncertain) {
-    const posted = await lookUp(async () => findPosted(client, await identity(), target, effect));
+    const posted = await lookUp(async () => findPosted(client, await identity(), where(effect.at), effect));
     if (posted !== null) return { ts: posted, found: true };
   }
-  const answer = await inSomeForm(effect.view, (message) =>
+  const answer = await withPlainFallback(effect.view, (message) =>
     client.chat.postMessage({
       channel,
       ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
@@ -156,12 +151,12 @@ async function post(
       unfurl_media: false,
     }),
   );
-  // Without a timestamp it can't be known where it stands; the next try looks it up.
-  if (!answer.ts) throw new Error("Slack's answer names no message");
+  // The next try looks the message up.
+  if (!answer.ts) throw new Error("Slack's response names no message");
   return { ts: answer.ts, found: false };
 }
 
-/** A failed search leaves the effect as uncertain as it was, whatever became of the search itself. */
+/** A failed search leaves the effect uncertain, even if the search itself was refused. */
 async function lookUp(search: () => Promise<MessageId | null>): Promise<MessageId | null> {
   try {
     return await search();
@@ -170,15 +165,15 @@ async function lookUp(search: () => Promise<MessageId | null>): Promise<MessageI
   }
 }
 
-/** Reactions that need no second try: it is there, or there is nothing left to react to. */
-const done: ReadonlySet<string> = new Set(["already_reacted", "message_not_found"]);
+/** Refusals that leave nothing to do: the reaction exists, or the message is gone. */
+const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_found"]);
 
 async function react(client: WebClient, effect: ReactEffect): Promise<Outcome> {
   const { channel } = where(effect.at);
   try {
     await client.reactions.add({ channel, timestamp: effect.message, name: emoji[effect.reaction] });
   } catch (error) {
-    if (!(error instanceof WebAPIPlatformError) || !done.has(error.data.error)) throw error;
+    if (!(error instanceof WebAPIPlatformError) || !settled.has(error.data.error)) throw error;
   }
   return { ok: true, kind: "react" };
 }

@@ -1,22 +1,19 @@
 import type { WebClient } from "@slack/web-api";
+import { retryAfterMs } from "#base/network-fault.ts";
 import type { TellEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { faultOf, faultOfStatus } from "#slack/faults.ts";
 import { readPlace } from "#slack/place.ts";
 import { toMessage } from "./blocks.ts";
-import { inSomeForm } from "./plain-fallback.ts";
+import { withPlainFallback } from "./plain-fallback.ts";
 
 /**
- * Tells one person privately: by the way that came with a command or a button, which works where the bot is
- * no member, and in the channel once that way has expired (30 minutes, 5 answers).
+ * Tells one person privately: through the response URL of a command or a button, which also works where the
+ * bot is no member, or in the channel once that URL has expired (30 minutes, 5 responses).
  * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
- * What is private can't be looked up, so an uncertain try is made again.
+ * A private message can't be looked up, so an uncertain try is repeated.
  */
-export async function tell(
-  client: WebClient,
-  timeoutMs: number | undefined,
-  effect: TellEffect,
-): Promise<Outcome> {
+export async function tell(client: WebClient, timeoutMs: number, effect: TellEffect): Promise<Outcome> {
   if (effect.answerVia !== undefined) {
     const answered = await respond(effect.answerVia, effect, timeoutMs);
     if (answered !== "expired") return answered;
@@ -24,7 +21,7 @@ export async function tell(
   const where = readPlace(effect.at);
   if (where === null || effect.person.platform !== "slack") return unreachable;
   const { channel, threadTs } = where;
-  await inSomeForm(effect.view, (message) =>
+  await withPlainFallback(effect.view, (message) =>
     client.chat.postEphemeral({
       channel,
       user: effect.person.id,
@@ -40,13 +37,8 @@ const unreachable: Outcome = {
   ok: false,
   fault: { certainty: "refused", retryable: false, reason: "There is no such person or place in Slack." },
 };
-const defaultTimeoutMs = 15_000;
 
-async function respond(
-  url: string,
-  effect: TellEffect,
-  timeoutMs = defaultTimeoutMs,
-): Promise<Outcome | "expired"> {
+async function respond(url: string, effect: TellEffect, timeoutMs: number): Promise<Outcome | "expired"> {
   let response: Response;
   try {
     response = await fetch(url, {
@@ -66,9 +58,8 @@ async function respond(
   }
   if (response.ok) return told;
   if (response.status === 429 || response.status >= 500) {
-    const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
-    const seconds = Number.isFinite(retryAfter) ? retryAfter : undefined;
-    return { ok: false, fault: faultOfStatus(response.status, seconds) };
+    const waitMs = retryAfterMs(response.headers.get("retry-after"));
+    return { ok: false, fault: faultOfStatus(response.status, waitMs) };
   }
   return "expired";
 }

@@ -6,7 +6,7 @@ describe("reading an issue", () => {
   const read = (until: string, except?: string) =>
     effect({ kind: "read", until, dispatch: "d1", ...(except ? { except } : {}) });
 
-  it("gives what people saw when the bot was asked, and neither the bot's own words nor later ones", async () => {
+  it("gives what people saw when the bot was asked, without the bot's own and later comments", async () => {
     await using github = await start();
     const say = (user: string, body: string) => github.standIn.comment({ user, repo, issue: 1, body });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
@@ -27,7 +27,7 @@ describe("reading an issue", () => {
     });
   });
 
-  it("leaves out what was edited or added in the very second of the request", async () => {
+  it("leaves out comments edited or added in the second of the request", async () => {
     await using github = await start();
     const say = (user: string, body: string) => github.standIn.comment({ user, repo, issue: 1, body });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
@@ -44,7 +44,7 @@ describe("reading an issue", () => {
     });
   });
 
-  it("keeps the newest hundred and counts the others, reading no more pages than it needs", async () => {
+  it("keeps the newest hundred, counts the others, and reads no more pages than needed", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     for (let i = 1; i <= 450; i += 1)

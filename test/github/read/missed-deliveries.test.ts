@@ -37,7 +37,7 @@ async function begin(options: StartOptions) {
 }
 
 describe.each(ways)("%s", (_, options) => {
-  it("tells what failed, oldest first and with the ids of the deliveries, and delivers it again", async () => {
+  it("returns failed events, oldest first and with their deliveries' ids, and has them redelivered", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -55,7 +55,7 @@ describe.each(ways)("%s", (_, options) => {
     );
   });
 
-  it("is asked for each delivery once, and no more when it has arrived", async () => {
+  it("is asked once for each delivery, and not after it has arrived", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -72,7 +72,7 @@ describe.each(ways)("%s", (_, options) => {
     expect([github.attempts(), github.reads()]).toEqual([1, read]);
   });
 
-  it("is left alone when only our own redelivery failed since", async () => {
+  it("is not asked if only a redelivery failed since", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -85,7 +85,7 @@ describe.each(ways)("%s", (_, options) => {
     expect(await github.missed(github.clock.ms - 1_000)).toEqual([]);
   });
 
-  it("is asked about nothing that is not ours, or that was told in time", async () => {
+  it("is not asked for events that are not the bot's or have arrived", async () => {
     const github = await begin(options);
     await using _end = github;
     const { id } = await github.say("hello");
@@ -96,7 +96,7 @@ describe.each(ways)("%s", (_, options) => {
     expect([github.attempts(), github.reads()]).toEqual([0, 0]);
   });
 
-  it("looks no further back than it is asked to, though GitHub's times are whole seconds", async () => {
+  it("looks back to the start of the second asked for, and no further", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -108,7 +108,7 @@ describe.each(ways)("%s", (_, options) => {
     expect(await github.missed(sinceMs)).toMatchObject([{ id: `github:comment:${id}` }]);
   });
 
-  it("tells a comment again that came through while its label was missing", async () => {
+  it("returns a comment that arrived while its label was missing", async () => {
     const github = await begin(options);
     await using _end = github;
     const early = await github.say("before");
@@ -120,7 +120,7 @@ describe.each(ways)("%s", (_, options) => {
     expect(late.id).not.toBe(early.id);
   });
 
-  it("reads many deliveries over all of their pages, in their order", async () => {
+  it("reads all pages of deliveries, in order", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -134,7 +134,7 @@ describe.each(ways)("%s", (_, options) => {
     expect(github.attempts()).toBe(130);
   });
 
-  it("goes on without a delivery that GitHub has just forgotten", async () => {
+  it("skips a delivery that GitHub has just deleted", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -144,7 +144,7 @@ describe.each(ways)("%s", (_, options) => {
     expect(await github.missed()).toMatchObject([{ text: "still there" }]);
   });
 
-  it("rejects while it limits us, is not asked meanwhile, and tells everything afterwards", async () => {
+  it("rejects without requests during a rate limit, and returns everything afterwards", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -159,7 +159,7 @@ describe.each(ways)("%s", (_, options) => {
     expect(await github.missed()).toMatchObject([{ kind: "label" }]);
   });
 
-  it("still tells what failed if it may not be delivered again", async () => {
+  it("returns failed events even if they may not be redelivered", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -170,20 +170,18 @@ describe.each(ways)("%s", (_, options) => {
     await github.say("more");
     github.standIn.fail({ method: "POST", path: /\/attempts$/, with: { status: 500 } });
     expect(await github.missed()).toHaveLength(2);
-    expect(github.lines.filter(({ message }) => message.includes("could be asked for again"))).toHaveLength(
-      1,
-    );
+    expect(github.lines.filter(({ message }) => message.includes("could be repeated"))).toHaveLength(1);
   });
 });
 
 describe("a comment that could not be understood while GitHub was down", () => {
-  it("comes again, as the mention that it is, once GitHub says who the bot is", async () => {
+  it("is returned as a mention once GitHub tells the bot's identity", async () => {
     const github = await begin({ auth: tokenAuth, hooksAllowed: true });
     await using _end = github;
     github.standIn.fail({ path: "/user", times: 2, with: { status: 502 } });
     const { id, delivery } = await github.say("@agent-runs-bot fix it");
     expect(delivery.status).toBe(503);
-    await expect(github.missed()).rejects.toThrow("error of its own");
+    await expect(github.missed()).rejects.toThrow("internal error");
     expect(await github.missed()).toMatchObject([
       { id: `github:comment:${id}`, text: "fix it", mention: true },
     ]);
@@ -200,7 +198,7 @@ describe("a comment that could not be understood while GitHub was down", () => {
   });
 });
 
-it("asks for a thousand deliveries at once, and for the others by the next look", async () => {
+it("asks for a thousand redeliveries at once, and for the others in the next look", async () => {
   const github = await begin({ auth: appAuth });
   await using _end = github;
   const { url } = github.hook;
@@ -220,7 +218,7 @@ it("asks for a thousand deliveries at once, and for the others by the next look"
 });
 
 describe("a repository's webhook", () => {
-  it("of another address is not ours if we know our own", async () => {
+  it("with another address does not count if the bot's own is known", async () => {
     const github = await begin({
       auth: tokenAuth,
       hooksAllowed: true,

@@ -22,7 +22,7 @@ const plain = (events: readonly object[]) =>
   events.map((event) => ({ ...event, id: undefined, recovered: undefined }));
 
 describe("reading back", () => {
-  it("gives comments and labels as their deliveries do, but for a label's id", async () => {
+  it("gives the same comments and labels as deliveries, except for a label's id", async () => {
     await using github = await begin();
     await github.say("Any idea?");
     github.clock.ms += 1_000;
@@ -55,7 +55,7 @@ describe("reading back", () => {
     ]);
   });
 
-  it("takes the whole second that it is asked for, and nothing older that was only changed since", async () => {
+  it("includes the whole second of the start, and nothing older that was only edited since", async () => {
     await using github = await begin();
     github.state.down = true;
     const old = await github.say("old");
@@ -67,13 +67,13 @@ describe("reading back", () => {
     expect(await github.missed(began + 120_900)).toMatchObject([{ id: `github:comment:${id}` }]);
   });
 
-  it("asks for nothing more where no issue has changed", async () => {
+  it("stops after one request if no issue has changed", async () => {
     await using github = await begin();
     expect(await github.missed()).toEqual([]);
     expect(github.calls()).toEqual(["GET /repos/octo/app/hooks", "GET /repos/octo/app/issues"]);
   });
 
-  it("passes over an edit of what was heard when it was written, and takes what nobody heard as it stands", async () => {
+  it("skips edits of comments that were taken in, and returns others in their present form", async () => {
     await using github = await begin();
     const heard = await github.say("nice");
     github.state.down = true;
@@ -85,7 +85,7 @@ describe("reading back", () => {
     expect(await github.missed()).toMatchObject([{ id: `github:comment:${unheard.id}`, text: "run it" }]);
   });
 
-  it("dates what was said in the very second of a request, but before it, before it", async () => {
+  it("dates a reply in the same second as a request, but before it, earlier", async () => {
     await using github = await begin();
     await github.say("the log says no");
     await github.say("/agent run fix it");
@@ -95,7 +95,7 @@ describe("reading back", () => {
     expect(after?.at).toBe(command?.at);
   });
 
-  it("knows a pull request by its label too", async () => {
+  it("recognises a labelled pull request", async () => {
     await using github = await begin();
     await github.standIn.openIssue({ user: "bob", repo, title: "Draft", pullRequest: true });
     await github.standIn.label({ user: "alice", repo, issue: 2, label: "agent" });
@@ -104,7 +104,7 @@ describe("reading back", () => {
     ]);
   });
 
-  it("reads over all pages, each repository by itself", async () => {
+  it("reads all pages of each repository", async () => {
     await using github = await begin();
     for (let index = 0; index < 230; index += 1) await github.say(`${index}`);
     const events = await github.missed();
@@ -114,19 +114,19 @@ describe("reading back", () => {
     expect(events.every((event) => event.place === place)).toBe(true);
   });
 
-  it("goes on without a repository that is gone, and without what is none", async () => {
+  it("skips a deleted repository and an invalid scope", async () => {
     await using github = await begin();
     const { id } = await github.say("hello");
     const events = await github.missed(undefined, ["github:octo/gone", "slack:T1:C1", `github:${repo}`]);
     expect(events).toMatchObject([{ id: `github:comment:${id}` }]);
   });
 
-  it("rejects with a sentence if GitHub limits us, has trouble, or does not know us", async () => {
+  it("rejects with a sentence at a rate limit, an error of GitHub's, or refused credentials", async () => {
     await using github = await begin();
     await github.say("hello");
     const issues = { method: "GET", path: "/repos/octo/app/issues" };
     github.standIn.fail({ ...issues, with: { status: 502 } });
-    await expect(github.missed()).rejects.toThrow("error of its own (HTTP 502)");
+    await expect(github.missed()).rejects.toThrow("internal error (HTTP 502)");
     github.standIn.fail({ ...issues, with: { status: 401 } });
     await expect(github.missed()).rejects.toThrow("credentials");
     github.standIn.fail({ ...issues, with: { status: 429, headers: { "retry-after": "30" } } });

@@ -15,7 +15,7 @@ const emptyComment = {
 describe("an oversized payload", () => {
   const post = { method: "POST", headers: { "content-type": "application/json" } };
 
-  it("is refused before it arrives when it announces its size", async () => {
+  it("is refused before it arrives if it announces its size", async () => {
     await using github = await start();
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { ...post.headers, "content-length": String(maxPayloadBytes + 1) };
@@ -29,7 +29,7 @@ describe("an oversized payload", () => {
     expect(status).toBe(413);
   });
 
-  it("is refused while it arrives when it does not", async () => {
+  it("is refused while it arrives if it does not", async () => {
     await using github = await start();
     const { port, pathname } = new URL(github.hook.url);
     let sent = 0;
@@ -65,7 +65,7 @@ describe("an oversized payload", () => {
     expect(sent).toBeLessThan(maxPayloadBytes * 2);
   });
 
-  it("is nothing against one of just the allowed size", async () => {
+  it("does not include one of exactly the allowed size", async () => {
     await using github = await start();
     const room = maxPayloadBytes - Buffer.byteLength(JSON.stringify(emptyComment));
     const full = { ...emptyComment, comment: { ...emptyComment.comment, body: "x".repeat(room) } };

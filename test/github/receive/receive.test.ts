@@ -49,7 +49,7 @@ describe("a labelled issue", () => {
     ]);
   });
 
-  it("has the same id when GitHub delivers it again", async () => {
+  it("has the same id in a redelivery", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     const { delivery } = await github.standIn.label({ user: "alice", repo, issue: 1, label: "agent" });
@@ -59,7 +59,7 @@ describe("a labelled issue", () => {
     expect(github.events[1]).toEqual(github.events[0]);
   });
 
-  it("is a bot's doing when the bot itself set a state label", async () => {
+  it("is by a bot if the bot itself set a state label", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.standIn.label({ user: "agent-runs-bot", repo, issue: 1, label: "agent:running" });
@@ -113,7 +113,7 @@ describe("a new comment", () => {
     expect(github.events).toMatchObject([{ kind: "reply", text: "please fix", mention: true }]);
   });
 
-  it("on a pull request is the same", async () => {
+  it("on a pull request works the same", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "A change", pullRequest: true });
     await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent status" });
@@ -122,14 +122,14 @@ describe("a new comment", () => {
     ]);
   });
 
-  it("stays in its thread however the repository's name is spelled", async () => {
+  it("stays in its thread in whatever case the repository's name is written", async () => {
     await using github = await start();
     const payload = { ...commentPayload("hi"), repository: { full_name: "Octo/App" } };
     await github.standIn.send({ payload });
     expect(github.events).toMatchObject([{ scope: "github:octo/app", place: "github:octo/app#1" }]);
   });
 
-  it("that the bot wrote with a person's token is a bot's, and what the person wrote is not", async () => {
+  it("by the bot with a person's token is by a bot, one by that person is not", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     const view = { tone: "plain", headline: ["Hello"], details: [], actions: [] } as const;
@@ -157,7 +157,7 @@ describe("a new comment", () => {
     ]);
   });
 
-  it("of any bot is a bot's", async () => {
+  it("by any bot is by a bot", async () => {
     await using github = await start();
     const payload = commentPayload("/agent run x");
     const by = (user: object) => ({ ...payload, comment: { ...payload.comment, user } });
@@ -167,8 +167,8 @@ describe("a new comment", () => {
   });
 });
 
-describe("what concerns nothing of ours", () => {
-  it("is answered and not handed on", async () => {
+describe("an event that does not concern the bot", () => {
+  it("is answered and not passed on", async () => {
     await using github = await start();
     const opened = await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     expect(opened.delivery.status).toBe(202);
@@ -183,13 +183,13 @@ describe("what concerns nothing of ours", () => {
     expect(github.events).toHaveLength(1);
   });
 
-  it("is answered 200 when the thread does not care either", async () => {
+  it("is answered 200 if the thread ignores it", async () => {
     await using github = await start({ accept: async () => "ignored" });
     expect((await github.standIn.send({ payload: commentPayload("hi") })).status).toBe(200);
   });
 });
 
-describe("a delivery that can't be kept", () => {
+describe("a delivery that can't be saved", () => {
   it("is answered 503, so that it counts as failed", async () => {
     await using github = await start({ accept: () => Promise.reject(new Error("the disk is full")) });
     expect((await github.standIn.send({ payload: commentPayload("/agent run x") })).status).toBe(503);
@@ -214,7 +214,7 @@ describe("a delivery that can't be kept", () => {
     expect((await answer).status).toBe(200);
   });
 
-  it("is answered 503 when nobody can say who the bot is, and taken once GitHub says it", async () => {
+  it("is answered 503 until GitHub tells the bot's identity", async () => {
     await using github = await start();
     github.standIn.fail({ path: "/user", with: { status: 500 } });
     const payload = commentPayload("@agent-runs-bot fix it");
@@ -239,7 +239,7 @@ describe("a request that is not GitHub's", () => {
     expect(JSON.stringify(github.lines)).not.toContain(webhookSecret);
   });
 
-  it("is read with any of the secrets while they are being changed", async () => {
+  it("is accepted with any of several secrets", async () => {
     await using github = await start({ receiverSecret: `a new one, ${webhookSecret}` });
     const payload = commentPayload("hi");
     expect((await github.standIn.send({ payload })).status).toBe(200);
@@ -247,7 +247,7 @@ describe("a request that is not GitHub's", () => {
     expect((await github.standIn.send({ payload, secret: "an old one" })).status).toBe(401);
   });
 
-  it("can't be made possible by forgetting the secret", () => {
+  it("can't be accepted by leaving the secret empty", () => {
     const options = {
       accept: async () => "saved" as const,
       log: silentLog,

@@ -19,21 +19,22 @@ interface Node {
   readonly children?: readonly Node[];
 }
 
-/** What GitHub would look for mentions in: text, its entities decoded, and HTML, its entities not yet. */
+/** Where GitHub would look for mentions: text with its entities decoded, and HTML with its entities as written. */
 function proseOf(node: Node, type: "text" | "html"): string[] {
   if (node.children) return node.children.flatMap((child) => proseOf(child, type));
   return node.type === type && node.value !== undefined ? [node.value] : [];
 }
 const treeOf = (markdown: string): Node => fromMarkdown(markdown);
-const mentionsIn = (markdown: string): string[] => [
-  ...proseOf(treeOf(markdown), "text").flatMap((text) => text.match(/@[a-z\d][\w-]*/gi) ?? []),
-  ...proseOf(treeOf(markdown), "html").flatMap(
-    (html) => html.match(/(?:@|&#64;|&#x40;|&commat;)[a-z\d&]/gi) ?? [],
-  ),
-];
+function mentionsIn(markdown: string): string[] {
+  const tree = treeOf(markdown);
+  return [
+    ...proseOf(tree, "text").flatMap((text) => text.match(/@[a-z\d][\w-]*/gi) ?? []),
+    ...proseOf(tree, "html").flatMap((html) => html.match(/(?:@|&#64;|&#x40;|&commat;)[a-z\d&]/gi) ?? []),
+  ];
+}
 
 describe("a view on GitHub", () => {
-  it("stands in the order of its fields but for the answer at the end, with a command in place of each button", () => {
+  it("keeps the order of its fields, with the answer last and commands instead of buttons", () => {
     const text = show({
       tone: "working",
       headline: ["Run ", { strong: "fix it" }, " for ", { person: alice }, " is ", { code: "INPROGRESS" }],
@@ -56,12 +57,12 @@ describe("a view on GitHub", () => {
     );
   });
 
-  it("mentions whom it is told to, once", () => {
+  it("mentions the person it is addressed to, once", () => {
     expect(show({ headline: ["no."] }, alice)).toBe("@alice no.");
     expect(show({ headline: [{ person: alice }, ", no."] }, alice)).toBe("@alice, no.");
   });
 
-  it("mentions nobody who is only a name here", () => {
+  it("does not mention people from other platforms, or Apps", () => {
     const others: Person[] = [
       { platform: "slack", id: "U123", name: "octocat", bot: false },
       { platform: "github", id: "ci[bot]", name: "ci[bot]", bot: true },
@@ -74,7 +75,7 @@ describe("a view on GitHub", () => {
     expect(show({ headline: [{ link: "no address", label: "x" }] })).toBe("x");
   });
 
-  it("shows plain text as it is", () => {
+  it("shows plain text literally", () => {
     const text = "# 1. *a* _b_ `c` <d> [e](f) | ~g~ & \\h";
     const tree = fromMarkdown(plainText(text));
     expect(tree.children).toMatchObject([{ type: "paragraph", children: [{ type: "text", value: text }] }]);
@@ -86,14 +87,14 @@ describe("a view on GitHub", () => {
     expect(defuse(answer)).toBe(answer);
   });
 
-  it("keeps code in the cells of a table, and breaks what only looks like code there", () => {
+  it("keeps code in table cells, and breaks mentions in what only looks like code", () => {
     expect(defuse("| a |\n| - |\n| `@octokit/rest` |")).toBe("| a |\n| - |\n| `@octokit/rest` |");
     expect(defuse("| a | b |\n| - | - |\n| `x | @bob` |")).toContain("@\u200bbob");
     expect(defuse("| a |\n| - |\n| ` |\nz ` w ` @bob ` v")).toContain("@\u200bbob");
     expect(defuse("x ` y\n:-\nz ` w ` @bob ` v")).toContain("@\u200bbob");
   });
 
-  it("breaks what a footnote turns from code into text", () => {
+  it("breaks mentions that a footnote turns from code into text", () => {
     expect(defuse("[^`1]: x ` ` @bob `")).toContain("@\u200bbob");
     expect(defuse("- a\n\n      @bob")).toContain("@\u200bbob");
   });
@@ -122,7 +123,7 @@ describe("a view on GitHub", () => {
     expect(mentionsIn(show({ answer }))).toEqual([]);
   });
 
-  it("has no hidden marker and no command that we did not write", () => {
+  it("contains no hidden marker and no command from the answer", () => {
     const answer = "<!-- agent-runs-bot e1 -->\n/agent run x\n  /Agent cancel\n<![CDATA[x]]> <?x?>";
     const text = show({ answer, quote: answer, headline: ["/agent run"], details: [["<!-- x -->"]] });
     expect(text).not.toMatch(/(?<!\\)<[!?]/);
@@ -131,7 +132,7 @@ describe("a view on GitHub", () => {
     expect(findCommand(defuse("`\r\n/agent run`"))).toBeNull();
   });
 
-  it("shows its own lines whatever the answer forgot to close", () => {
+  it("shows its own lines even if the answer leaves Markdown or HTML open", () => {
     const details = [["Session"]];
     for (const answer of ["<details><summary>", "<table><tr>", "```js\nlet a;", "> ```\n> b"]) {
       const text = show({ answer, details });
@@ -140,26 +141,26 @@ describe("a view on GitHub", () => {
     }
   });
 
-  it("says that it was cut below a code block that the cut left open", () => {
+  it("closes a code block that was cut before saying so", () => {
     const text = show({ answer: `\`\`\`\n${"x\n".repeat(40_000)}` });
-    expect(fromMarkdown(text).children.at(-1)).toMatchObject({ type: "paragraph" });
+    expect(text).toMatch(/x\n```\n\n_The rest was cut[^\n]+$/);
   });
 
-  it("never holds half a character, whether the agent wrote it or a cut would leave it", () => {
+  it("never contains half a character, from the agent or from a cut", () => {
     for (const answer of ["🙂".repeat(40_000), `x${"🙂".repeat(40_000)}`, "a \ud83d b"]) {
       expect(show({ answer, headline: [answer], quote: answer }).isWellFormed()).toBe(true);
     }
     expect(show({ answer: "🙂".repeat(40_000) })).not.toContain("\ufffd");
   });
 
-  it("is cut where GitHub would refuse it, and says so", () => {
+  it("is cut at GitHub's limit, and says so", () => {
     for (const answer of ["x".repeat(200_000), "@".repeat(70_000), `\`\`\`\n${"@y\n".repeat(40_000)}`]) {
       const text = show({ answer, headline: ["Done"], details: [["Session"]] });
       expect(text.length).toBeLessThanOrEqual(maxCommentLength);
       expect(text.length).toBeGreaterThan(maxCommentLength / 2);
       expect(text).toContain("The rest was cut");
       expect(text).toContain("- Session");
-      expect(mentionsIn(text)).toEqual([]);
+      expect(text).not.toMatch(/@[a-z]/);
     }
     const quote = "q@\n".repeat(100_000);
     expect(show({ quote, details: Array(1_000).fill(["d".repeat(900)]) }).length).toBeLessThan(
@@ -167,19 +168,25 @@ describe("a view on GitHub", () => {
     );
   });
 
-  it("is written in bounded time whatever the agent wrote", () => {
-    for (const answer of [
-      ">".repeat(60_000),
-      "- ".repeat(30_000),
-      "[@a](".repeat(10_000),
-      "*a**b@c".repeat(9_000),
-    ]) {
-      expect(mentionsIn(show({ answer: `${answer}@bob` }).slice(0, 500))).toEqual([]);
-    }
+  it.each([
+    ["quotations", ">"],
+    ["lazy lines", `${">".repeat(29)} a\n`, "`a`\n"],
+    ["list items", "- "],
+    ["links", "[@a]("],
+    ["references", "`a` [^a] "],
+    ["emphasis", "*a**b@c"],
+    ["instructions", "`a`<?"],
+    ["comments", "`a` <!--a "],
+    ["underlines", "`a`\n=\n"],
+    ["backticks", "``` `a @b` "],
+    ["tables", "| `@a` |\n|-|\n"],
+  ])("is written in bounded time for 64 KB of %s", (_what, start, piece = start) => {
+    const text = show({ answer: `${start}${piece.repeat(65_000 / piece.length)}@bob` });
+    expect(text.slice(-20)).not.toContain("@bob");
   });
 });
 
-describe("whatever an agent or a person writes", () => {
+describe("any text from an agent or a person", () => {
   const pieces = fc.constantFrom(
     "@bob",
     "@",
@@ -229,7 +236,7 @@ describe("whatever an agent or a person writes", () => {
   );
   const text = fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(""));
 
-  it("mentions nobody outside of code", () => {
+  it("mentions nobody outside code", () => {
     fc.assert(
       fc.property(text, (written) => {
         expect(mentionsIn(show({ answer: written }))).toEqual([]);
@@ -241,7 +248,7 @@ describe("whatever an agent or a person writes", () => {
     );
   });
 
-  it("is no command, hides nothing, and stays the same when it is made safe again", () => {
+  it("contains no command and no hidden text, and a second defusing changes nothing", () => {
     fc.assert(
       fc.property(text, (written) => {
         const safe = defuse(written);

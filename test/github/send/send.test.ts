@@ -35,7 +35,7 @@ describe.each(logins)("with $name", ({ auth, login }) => {
     expect(done).toEqual({ ok: true, kind: "reply", message: String(comment?.id) });
   });
 
-  it("a card is posted once and edited where it stands", async () => {
+  it("a card is posted once and edited in place", async () => {
     await using github = await begin();
     const posted = await github.platform.perform(card("c", 1, "Queued"), first);
     const id = String(github.comments()[0]?.id);
@@ -45,7 +45,7 @@ describe.each(logins)("with $name", ({ auth, login }) => {
     expect(github.comments()).toMatchObject([{ body: "<!-- agent-runs-bot c -->\n✅ Running" }]);
   });
 
-  it("a comment whose answer was lost is found and not posted again", async () => {
+  it("a comment whose response was lost is found and not posted again", async () => {
     await using github = await begin();
     github.standIn.fail({ method: "POST", path: /comments$/, with: { reset: "after" } });
     const one = { ...reply("e1"), since: new Date(github.clock.ms).toISOString() };
@@ -56,14 +56,14 @@ describe.each(logins)("with $name", ({ auth, login }) => {
     expect(found).toEqual({ ok: true, kind: "reply", message: String(github.comments()[0]?.id) });
   });
 
-  it("whoever is told something is mentioned", async () => {
+  it("a private message mentions its person", async () => {
     await using github = await begin();
     const done = await github.platform.perform(effect({ kind: "tell", person: alice, view }), first);
     expect(done).toEqual({ ok: true, kind: "tell" });
     expect(github.comments()[0]?.body).toContain("@alice ✅ All done");
   });
 
-  it("a reaction stays one however often it is asked for", async () => {
+  it("a repeated reaction stays one", async () => {
     await using github = await begin();
     const { id } = await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent run x" });
     for (const reaction of ["taken", "taken", "refused"] as const) {
@@ -88,7 +88,7 @@ describe.each(logins)("with $name", ({ auth, login }) => {
     expect(new Set(colors).size).toBe(stateLabels.length + 1);
   });
 
-  it("permissions are those of the repository", async () => {
+  it("permissions are the repository's", async () => {
     await using github = await begin();
     const asked = ["octo", "alice", "mallory", "nobody", "ci[bot]"].map((name) =>
       github.platform.perform(permission(name), first),
@@ -103,18 +103,18 @@ describe.each(logins)("with $name", ({ auth, login }) => {
     ]);
   });
 
-  it("the check passes, and says what is wrong when GitHub does not answer", async () => {
+  it("the check passes, or rejects with a sentence", async () => {
     await using github = await begin();
     await github.platform.check();
     github.standIn.fail({ path: /^\/(user|app)$/, with: { status: 503 } });
-    await expect(github.platform.check()).rejects.toThrow("GitHub had an error of its own (HTTP 503).");
+    await expect(github.platform.check()).rejects.toThrow("GitHub had an internal error (HTTP 503).");
     await github.platform.check();
     expect((await github.platform.identity()).login).toBe(login);
   });
 });
 
 describe("an uncertain comment", () => {
-  it("is posted if nobody but somebody else wrote its marker", async () => {
+  it("is posted if only somebody else wrote its marker", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.standIn.comment({ user: "mallory", repo, issue: 1, body: markerOf("e1") });
@@ -150,7 +150,7 @@ describe("an uncertain comment", () => {
     ).toHaveLength(2);
   });
 
-  it("is found although GitHub's clock is behind", async () => {
+  it("is found even if GitHub's clock is behind", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.platform.perform(reply("e1"), first);
@@ -159,7 +159,7 @@ describe("an uncertain comment", () => {
     expect(github.comments()).toHaveLength(1);
   });
 
-  it("of a card is brought up to date when it is found", async () => {
+  it("of a card is updated when it is found", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.platform.perform(card("c", 1, "Queued"), first);
@@ -179,7 +179,7 @@ describe("an uncertain comment", () => {
 });
 
 describe("a permission", () => {
-  it("is asked once, and again when the answer is old", async () => {
+  it("is requested once, and again when the answer is old", async () => {
     await using github = await start({ permissionTtlMs: 60_000 });
     await github.platform.perform(permission("alice"), first);
     github.clock.ms += 59_000;
@@ -190,7 +190,7 @@ describe("a permission", () => {
     expect(github.calls()).toHaveLength(2);
   });
 
-  it("is asked again after a failure, which is never taken for an answer", async () => {
+  it("is requested again after a failure, which is never taken for an answer", async () => {
     await using github = await start();
     github.standIn.fail({ path: /permission$/, with: { status: 500 } });
     const failed = await github.platform.perform(permission("alice"), first);
@@ -201,7 +201,7 @@ describe("a permission", () => {
 });
 
 describe("a state label", () => {
-  it("does not mind that somebody removed the old one meanwhile", async () => {
+  it("may have been removed by somebody meanwhile", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.standIn.label({ user: "alice", repo, issue: 1, label: "agent:queued" });
@@ -217,7 +217,7 @@ describe("a state label", () => {
     expect(done).toEqual({ ok: true, kind: "label", revision: 1 });
   });
 
-  it("does not mind that the repository gave the label its own colour", async () => {
+  it("may exist in the repository with another colour", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.standIn.openIssue({ user: "bob", repo, title: "Another" });
@@ -235,7 +235,7 @@ describe("a state label", () => {
 });
 
 describe("an App", () => {
-  it("asks for its installation and a token once", async () => {
+  it("requests its installation and a token once", async () => {
     await using github = await start({ auth: appAuth });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await Promise.all(["e1", "e2", "e3"].map((id) => github.platform.perform(reply(id), first)));
@@ -262,14 +262,14 @@ describe("an App", () => {
     expect(github.calls().filter((call) => call.endsWith("/access_tokens"))).toHaveLength(1);
   });
 
-  it("says so where it is not installed", async () => {
+  it("is refused with a sentence where it is not installed", async () => {
     await using github = await start({ auth: appAuth });
     const elsewhere = effect({ kind: "reply", view }, { at: "github:other/thing#1" });
     const done = await github.platform.perform(elsewhere, first);
     expect(done).toMatchObject({ ok: false, fault: { certainty: "refused", retryable: false } });
   });
 
-  it("looks its installation up again after GitHub refused it", async () => {
+  it("requests its installation again after a refusal", async () => {
     await using github = await start({ auth: appAuth });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.platform.perform(reply("e1"), first);
@@ -280,7 +280,7 @@ describe("an App", () => {
   });
 });
 
-describe("where GitHub has no such thing", () => {
+describe("an effect that is impossible on GitHub", () => {
   it.each([
     [
       "a card in a repository",

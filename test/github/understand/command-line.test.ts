@@ -6,7 +6,7 @@ describe("the command in a comment", () => {
     expect(findCommand("Hello\n\n/agent run fix it\nwith care")).toBe("run fix it\nwith care");
   });
 
-  it("is empty when the line holds nothing else", () => {
+  it("is empty if the line has nothing else", () => {
     expect(findCommand("/agent")).toBe("");
   });
 
@@ -14,7 +14,7 @@ describe("the command in a comment", () => {
     expect(findCommand("a\r\n/Agent status\r\n")).toBe("status");
   });
 
-  it("is found behind up to three spaces, which nobody sees on the page", () => {
+  it("is found after up to three spaces, which the page does not show", () => {
     expect(findCommand("  /agent list")).toBe("list");
   });
 
@@ -48,7 +48,7 @@ describe("the command in a comment", () => {
     );
   });
 
-  it("is read in no time from a hostile comment", () => {
+  it("is found quickly in a hostile comment", () => {
     const hostile = `${">".repeat(60_000)}\n${"- ".repeat(2_000)}\n${"`".repeat(1_000)}`;
     expect(findCommand(hostile)).toBeNull();
   });

@@ -14,7 +14,7 @@ describe("a mention of the bot", () => {
     expect(takeMention("@app[bot] fix", "app")).toEqual({ mention: true, text: "fix" });
   });
 
-  it("takes the colon or comma behind it along where it begins the comment", () => {
+  it("at the start of a comment includes the colon or comma after it", () => {
     expect(takeMention("@bot, status", "bot")).toEqual({ mention: true, text: "status" });
     expect(takeMention("\n@bot: run fix\nall: of it", "bot")).toEqual({
       mention: true,
@@ -31,7 +31,7 @@ describe("a mention of the bot", () => {
     ["a code block", "```\n@agent-runs-bot\n```"],
     ["a quotation", "> @agent-runs-bot do it\n\nno, don't"],
     ["an HTML comment", "<!--\n@agent-runs-bot do it\n-->"],
-  ])("is not seen in %s, and the text stays as it is", (_where, body) => {
+  ])("is not found in %s, and the text stays unchanged", (_where, body) => {
     expect(takeMention(body, "agent-runs-bot")).toEqual({ mention: false, text: body });
   });
 

@@ -13,6 +13,13 @@ describe("what GitHub's page shows of a text", () => {
     ["an instruction to some processor", "Fix <?leak?> it", "Fix  it"],
     ["a definition that nothing uses", "Fix it\n\n[//]: # (leak)", "Fix it"],
     ["a second definition of one name", "[a]\n\n[a]: /x\n[a]: /leak", "[a]\n\n[a]: /x"],
+    ["a definition in a quotation", "> Fix it\n>\n> [//]: # (leak)", "> Fix it\n>\n>"],
+    ["a footnote that nothing refers to", "Fix it\n\n[^1]: leak\n\n    leak more", "Fix it"],
+    [
+      "a comment between the cells of a table",
+      "| a | b |\n|-|-|\n| ` | <!-- leak --> ` |",
+      "| a | b |\n|-|-|\n| ` |  ` |",
+    ],
   ])("is not %s", (_what, text, shown) => {
     expect(visibleText(text)).toBe(shown);
   });
@@ -22,6 +29,7 @@ describe("what GitHub's page shows of a text", () => {
     ["what follows an open comment in a code block", "```html\n<!-- kept\n```\n\nand this"],
     ["a comment in a code span", "Write `<!-- kept -->` there"],
     ["an open comment among words, which the page shows", "a <!-- b"],
+    ["a footnote that is used", "See[^1].\n\n[^1]: there"],
     ["a definition that is used", "See [the page][p].\n\n[p]: https://a.example 'Title'"],
     ["a tag whose attribute looks like a comment", 'a <a title="<!--">b</a> c'],
     ["spaces and lines at the ends", "\n  hello \n"],
@@ -29,15 +37,31 @@ describe("what GitHub's page shows of a text", () => {
     expect(visibleText(text)).toBe(text);
   });
 
-  it("is found in bounded time, and hides nothing from a text too deep to read", () => {
-    expect(visibleText(`${">".repeat(30_000)} <!-- leak -->`)).not.toContain("leak");
-    expect(visibleText(`${"- ".repeat(2_000)}<!-- leak -->`)).not.toContain("leak");
-    expect(visibleText(`${"[a](".repeat(10_000)}<!-- leak -->`)).not.toContain("leak");
+  it.each([
+    ["quotations", ">"],
+    ["lazy lines", `${">".repeat(29)} a\n`, "a\n"],
+    ["list items", "- "],
+    ["links", "[a]("],
+    ["footnote references", "[^a] "],
+    ["instructions", "a<?"],
+    ["comments", "a <!--a "],
+    ["underlined lines", "a\n=\n"],
+    ["empty lines", "\n"],
+    ["emphasis", "a**b*c "],
+    ["table rows", "|a|\n|-|\n"],
+  ])("is found in bounded time in 64 KB and 1 MB of %s", (_what, start, piece = start) => {
+    for (const size of [65_000, 1_000_000]) {
+      const text = `${start}${piece.repeat(size / piece.length)}`;
+      expect(visibleText(`${text} <!-- leak -->`)).not.toContain("leak");
+      expect(visibleText(`<!-- x -->${text}\n\n[//]: # (leak)\n\n[^a]: leak\n\n    leak`)).not.toContain(
+        "leak",
+      );
+    }
   });
 });
 
 describe("events and history", () => {
-  it("hold what people could see, the issue's own text included", async () => {
+  it("contain only visible text, also of the issue", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "T", body: "Broken <!-- leak -->" });
     const say = (body: string) => github.standIn.comment({ user: "alice", repo, issue: 1, body });

@@ -26,7 +26,7 @@ test("a slash command becomes a command that has no place yet", async () => {
   ]);
 });
 
-test("a mention is delivered as app_mention and as message, and both are one and the same event", async () => {
+test("a mention, delivered as app_mention and as message, is one event", async () => {
   await using world = await createWorld();
   const { ts, statuses } = await world.slack.say({
     user: "alice",
@@ -76,7 +76,7 @@ test("a direct message counts as a mention", async () => {
   expect(world.events).toMatchObject([{ mention: true, text: "list" }]);
 });
 
-test("a button becomes an event of the thread its card stands in", async () => {
+test("a button becomes an event of its card's thread", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });
   const message = await world.platform.perform(
@@ -117,7 +117,7 @@ test("a button becomes an event of the thread its card stands in", async () => {
   ]);
 });
 
-test("Slack hears no 200 before the event is taken in", async () => {
+test("Slack gets no 200 before the event is taken in", async () => {
   await using world = await createWorld();
   let release = (): void => {};
   world.accept = () =>
@@ -135,7 +135,7 @@ test("Slack hears no 200 before the event is taken in", async () => {
   expect((await said).statuses).toEqual([200]);
 });
 
-test("an event that can't be saved is refused and comes again until it is", async () => {
+test("an event that can't be saved is refused and delivered again until it is", async () => {
   await using world = await createWorld();
   let tries = 0;
   world.accept = async () => {
@@ -148,7 +148,7 @@ test("an event that can't be saved is refused and comes again until it is", asyn
   expect(new Set(world.events.map((event) => event.id)).size).toBe(1);
 });
 
-test("an event that came too early is refused and comes again", async () => {
+test("an event that came too early is refused and delivered again", async () => {
   await using world = await createWorld();
   world.accept = async () => (world.events.length < 2 ? "again" : "saved");
   const { statuses } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });
@@ -161,7 +161,7 @@ test("a command that can't be saved is refused", async () => {
   expect((await world.slack.slash({ user: "alice", channel: "general", text: "list" })).status).toBe(503);
 });
 
-test("what concerns nothing of ours is acked", async () => {
+test("a message that does not concern the bot is acked", async () => {
   await using world = await createWorld();
   world.accept = async () => "ignored";
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses).toEqual([200]);
@@ -194,13 +194,13 @@ test("other paths and methods are not found", async () => {
   expect((await fetch(`${world.botUrl}/more`, { method: "POST", body: "{}" })).status).toBe(404);
 });
 
-test("Slack's check of the address is answered", async () => {
+test("Slack's verification of the URL is answered", async () => {
   await using world = await createWorld();
   const response = await world.slack.send('{"type":"url_verification","challenge":"c-42"}');
   expect(await response.json()).toEqual({ challenge: "c-42" });
 });
 
-test("a body that says it is too long is refused before any of it was sent", async () => {
+test("a body that is announced as too long is refused before it is sent", async () => {
   await using world = await createWorld();
   const status = await new Promise((resolve, reject) => {
     const headers = { "content-length": String(60 * 1024 * 1024), "content-type": "application/json" };
@@ -235,7 +235,7 @@ test("an endless body is refused while it arrives, and its connection ends", asy
   expect(world.events).toEqual([]);
 });
 
-test("edits, deletions, joins and payloads without sense are acked and tell nothing", async () => {
+test("edits, deletions, joins and malformed payloads are acked and are no events", async () => {
   await using world = await createWorld();
   const act = { user: "alice", channel: "general" };
   const { ts } = await world.slack.say({ ...act, text: "hello" });
@@ -256,7 +256,7 @@ test("edits, deletions, joins and payloads without sense are acked and tell noth
   expect(world.events).toEqual([]);
 });
 
-test("signed bodies of no known kind are answered at once: 200 for an object, 400 for all else", async () => {
+test("signed bodies of an unknown kind are answered at once: 200 for an object, 400 for anything else", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "auth.test", times: 100, with: { status: 500 } });
   const form = "application/x-www-form-urlencoded";
@@ -289,7 +289,7 @@ test("a shared file and a reply that is also sent to the channel are messages", 
   expect(world.events).toMatchObject([{ text: "see the file" }, { text: "to all" }]);
 });
 
-test("what the bot itself posts never comes back as an event", async () => {
+test("the bot's own messages never become events", async () => {
   await using world = await createWorld();
   await world.platform.perform(
     {
@@ -308,7 +308,7 @@ test("what the bot itself posts never comes back as an event", async () => {
   expect(world.events).toEqual([]);
 });
 
-test("while Slack can't tell who the bot is, events are refused; they are taken once it can", async () => {
+test("events are refused until Slack tells the bot's identity", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "auth.test", times: 2, with: { status: 500 } });
   await world.receiver.start();
@@ -319,7 +319,7 @@ test("while Slack can't tell who the bot is, events are refused; they are taken 
   expect(world.slack.calls.filter(({ method }) => method === "auth.test")).toHaveLength(1);
 });
 
-test("neither secrets nor what people wrote is logged", async () => {
+test("neither secrets nor people's messages are logged", async () => {
   await using world = await createWorld({ retryDelaysMs: [10] });
   world.accept = () => Promise.reject(new Error("the disk is full"));
   await world.receiver.start();

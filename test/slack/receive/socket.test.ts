@@ -41,7 +41,7 @@ test("the ack comes only after the event was taken in", async () => {
   expect((await said).statuses).toEqual([200]);
 });
 
-test("what can't be saved is not acked, so that Slack delivers it again", async () => {
+test("an event that can't be saved is not acked, so Slack delivers it again", async () => {
   await using world = await connected({ answerWithinMs: 300 });
   world.accept = async () => {
     if (world.events.length === 1) throw new Error("the disk is full");
@@ -63,7 +63,7 @@ test("when Slack asks for a new connection, the bot makes one", async () => {
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses.at(-1)).toBe(200);
 });
 
-test("a Slack that is down, limits or refuses at first does not keep the bot from connecting", async () => {
+test("the bot connects although Slack is down, limits or refuses at first", async () => {
   await using world = await createWorld({ mode: "socket" });
   world.slack.fail({ method: "auth.test", with: { status: 500 } });
   world.slack.fail({ method: "apps.connections.open", with: { status: 500 } });
@@ -74,7 +74,7 @@ test("a Slack that is down, limits or refuses at first does not keep the bot fro
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses.at(-1)).toBe(200);
 });
 
-test("stopping waits for what is being taken in, and acks it", async () => {
+test("stopping waits for events that are being taken in, and acks them", async () => {
   const world = await connected();
   let release = (): void => {};
   world.accept = () =>

@@ -101,7 +101,7 @@ const anyView: fc.Arbitrary<View> = fc.record({
   actions: fc.array(action, { maxLength: 8 }),
 });
 
-test("whatever anybody wrote, nothing of it can ping", () => {
+test("no text from anybody can ping", () => {
   fc.assert(
     fc.property(anyView, (any) => {
       const message = toMessage(any);
@@ -115,7 +115,7 @@ test("whatever anybody wrote, nothing of it can ping", () => {
   );
 });
 
-test("whatever is said, it is within Slack's limits", () => {
+test("every message is within Slack's limits", () => {
   fc.assert(
     fc.property(anyView, (any) => {
       const { text, blocks } = toMessage(any);
@@ -127,15 +127,15 @@ test("whatever is said, it is within Slack's limits", () => {
   );
 });
 
-test("our own mention of a person is a real one", () => {
+test("the bot's own mention of a person works", () => {
   expect(textsOf({ headline: [{ person }, " asked"] })).toEqual(["<@UALICE> asked"]);
 });
 
-test("somebody of another platform is named, not mentioned", () => {
+test("a person of another platform is named, not mentioned", () => {
   expect(textsOf({ headline: [{ person: { ...foreigner, name: "octo" } }] })).toEqual(["octo"]);
 });
 
-test("a sentence keeps its strong words, its code and its links", () => {
+test("a sentence keeps its bold words, code and links", () => {
   const headline: Span[] = [
     "a < b & ",
     { strong: "Run 7" },
@@ -151,7 +151,7 @@ test("a sentence keeps its strong words, its code and its links", () => {
   ]);
 });
 
-test("a quotation is quoted line by line and can't be left by a line break", () => {
+test("a quotation is quoted line by line, so a line break can't leave it", () => {
   expect(textsOf({ quote: "fix\n*it*\r\n<!here>" })[1]).toBe("> fix\n> *it*\n> &lt;\u200b!\u200bhere&gt;");
 });
 
@@ -160,7 +160,7 @@ test("the agent's Markdown stays Markdown", () => {
   expect(toMessage(view({ answer })).blocks[1]).toEqual({ type: "markdown", text: answer });
 });
 
-test("half a character, for which Slack may refuse a message, is never in one", () => {
+test("no message contains half a character", () => {
   const half = "a \ud83d b \ude00";
   for (const form of [toMessage, toPlainMessage]) {
     const { text, blocks } = form(
@@ -172,13 +172,13 @@ test("half a character, for which Slack may refuse a message, is never in one", 
   }
 });
 
-test("a long answer is cut where everybody sees it, outside of its code", () => {
+test("a long answer is cut visibly, with the note outside its code", () => {
   const [, answer = ""] = textsOf({ answer: `\`\`\`\n${"x".repeat(20_000)}\n\`\`\`` });
   expect(answer.length).toBeLessThanOrEqual(12_000);
   expect(answer).toMatch(/x\n```\n\n\*The answer is longer than Slack allows/);
 });
 
-test("stopping a run asks back, and is red", () => {
+test("cancelling a run is red and asks for confirmation", () => {
   const actions: Action[] = [
     { action: "cancel", label: "Cancel", dispatch: "d1" },
     { action: "retry", label: "Try again", dispatch: "d1" },
@@ -192,7 +192,7 @@ test("stopping a run asks back, and is red", () => {
   });
 });
 
-test("the parts stand in the order of the view", () => {
+test("the parts keep the order of the view", () => {
   const message = toMessage(
     view({
       tone: "good",

@@ -17,7 +17,7 @@ async function threadOf(world: World, text = "<@UBOT> fix it") {
   return { ts, place, say };
 }
 
-test("replies are read back as the very events that their deliveries were", async () => {
+test("replies are read back as the same events as their deliveries", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   await say("and the docs, see <https://example.com|here> &amp; there");
@@ -39,7 +39,7 @@ test("replies are read back as the very events that their deliveries were", asyn
   expect(events).toHaveLength(4);
 });
 
-test("nothing older than asked for comes, not even the message that begins the thread", async () => {
+test("nothing older than asked for is returned, not even the thread's first message", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   await say("early");
@@ -49,7 +49,7 @@ test("nothing older than asked for comes, not even the message that begins the t
   expect(await missed(world, [place], Math.floor(Number(ts) * 1000))).toMatchObject([{ message: ts }]);
 });
 
-test("the replies of several threads come in the order in which they were written", async () => {
+test("replies of several threads are returned in the order in which they were written", async () => {
   await using world = await createWorld();
   const one = await threadOf(world);
   const other = await threadOf(world);
@@ -59,7 +59,7 @@ test("the replies of several threads come in the order in which they were writte
   expect(events?.map((event) => event.kind === "reply" && event.text)).toEqual(["1", "2", "3", "4"]);
 });
 
-test("a thread that is gone, and what is no thread, stand in nobody's way", async () => {
+test("a deleted thread, or a place that is none, does not hold up others", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   const since = Date.now();
@@ -87,13 +87,13 @@ function many(threads: number, answers: number) {
 }
 const sinceMs = (startSeconds + 5_000) * 1000;
 
-test("a long thread is read over all of its pages", async () => {
+test("a long thread is read across all pages", async () => {
   const { places, initial } = many(1, 450);
   await using world = await createWorld({ initial });
   expect(await missed(world, places, sinceMs)).toHaveLength(450);
 });
 
-test("the most recent threads are read first, fifty a look, and the others by the next looks", async () => {
+test("a look reads the fifty most recent threads, and the next looks the others", async () => {
   const { places, initial } = many(60, 1);
   await using world = await createWorld({ initial });
   const first = (await missed(world, places, sinceMs)) ?? [];
@@ -110,7 +110,7 @@ test("the most recent threads are read first, fifty a look, and the others by th
   );
 });
 
-test("a limit ends the reading with what is known, is told once, and loses nothing", async () => {
+test("a rate limit ends a look early, is logged once and loses nothing", async () => {
   const { places, initial } = many(3, 2);
   await using world = await createWorld({ initial });
   const told = () => world.lines.filter(({ message }) => message.includes("limits how many"));
@@ -125,7 +125,7 @@ test("a limit ends the reading with what is known, is told once, and loses nothi
   expect(await missed(world, places, laterMs + 2)).toEqual([]);
 });
 
-test("a look that is made again reads the same again, also what an earlier one had left", async () => {
+test("a repeated look reads the same again, also what an earlier one had left", async () => {
   const { places, initial } = many(1, 2);
   await using world = await createWorld({ initial });
   world.slack.fail({ method: "conversations.replies", with: { retryAfter: 60 } });
@@ -136,13 +136,13 @@ test("a look that is made again reads the same again, also what an earlier one h
   expect(await missed(world, places, laterMs + 1)).toEqual([]);
 });
 
-test("a Slack that is in trouble, or that does not know us, is asked again later", async () => {
+test("an error of Slack's or a refused token rejects, to be tried again later", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   const since = Date.now();
   await say("hello");
   world.slack.fail({ method: "conversations.replies", with: { status: 500 } });
-  await expect(missed(world, [place], since)).rejects.toThrow("trouble");
+  await expect(missed(world, [place], since)).rejects.toThrow("internal error");
   world.slack.fail({ method: "conversations.replies", with: { error: "token_revoked" } });
   await expect(missed(world, [place], since)).rejects.toThrow("token");
   expect(await missed(world, [place], since)).toHaveLength(1);

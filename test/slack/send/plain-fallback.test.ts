@@ -12,7 +12,7 @@ import {
   view,
 } from "#test/support/slack/world.ts";
 
-test("an answer whose form Slack refuses is told in a plain one, in a new message and in an edited one", async () => {
+test("an answer whose form Slack refuses is sent as plain text, in new and in edited messages", async () => {
   await using world = await createWorld();
   const table = "| a | b |\n| - | - |\n| 1 | <!channel> |";
   const twoTables = view({ headline: ["Done"], answer: `${table}\n\n${table}`, details: [["Session"]] });
@@ -36,7 +36,7 @@ test("an answer whose form Slack refuses is told in a plain one, in a new messag
 });
 
 test.each(["\n<&>@everyone", "x", "😀", "!channel@U12345", " \n"])(
-  "a long answer of %j fits Slack's limits in plain form too",
+  "a long answer of %j fits Slack's limits as plain text too",
   async (piece) => {
     await using world = await createWorld();
     world.slack.fail({ method: "chat.postMessage", with: { error: "invalid_blocks" } });
@@ -45,7 +45,7 @@ test.each(["\n<&>@everyone", "x", "😀", "!channel@U12345", " \n"])(
   },
 );
 
-test("an end that is told privately reaches its person in a plain form too", async () => {
+test("a private message falls back to plain text too", async () => {
   await using world = await createWorld();
   const table = "| a | b |\n| - | - |\n| 1 | 2 |";
   await performed(world.platform, tell(general, { view: view({ answer: `${table}\n\n${table}` }) }));
@@ -53,7 +53,7 @@ test("an end that is told privately reaches its person in a plain form too", asy
   expect(JSON.stringify(whisper?.blocks)).toContain("| 1 | 2 |");
 });
 
-test("a form that is refused in every way is a fault", async () => {
+test("a message that is refused as plain text too is a fault", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "chat.postMessage", times: 2, with: { error: "msg_too_long" } });
   expect(await faultOf(world.platform, card(general))).toMatchObject({
@@ -64,7 +64,7 @@ test("a form that is refused in every way is a fault", async () => {
   expect(messagesIn(world.slack)).toEqual([]);
 });
 
-test("an answer in plain form is read back as the context of a later run", async () => {
+test("an answer in plain text is read back as context of a later run", async () => {
   await using world = await createWorld();
   const { place } = await performed(world.platform, card(general));
   world.slack.fail({ method: "chat.postMessage", with: { error: "invalid_blocks" } });

@@ -21,7 +21,7 @@ import {
   view,
 } from "#test/support/slack/world.ts";
 
-test("a card in a channel begins a place, and later cards of that place stand in its thread", async () => {
+test("a card in a channel starts a place, and later cards of that place go to its thread", async () => {
   await using world = await createWorld();
   const first = await performed(world.platform, card(general));
   expect(first.place).toBe(`${general}:${first.message}`);
@@ -33,7 +33,7 @@ test("a card in a channel begins a place, and later cards of that place stand in
   ]);
 });
 
-test("a card is edited where it stands, and keeps the id it was posted with", async () => {
+test("a card is edited in place and keeps its effect's id", async () => {
   await using world = await createWorld();
   const { message, place } = await performed(world.platform, card(general));
   const edit = card(place, { id: "e2", message, revision: 2, view: view({ headline: ["Working"] }) });
@@ -44,7 +44,7 @@ test("a card is edited where it stands, and keeps the id it was posted with", as
   ]);
 });
 
-test("editing a card that is gone is refused for good", async () => {
+test("editing a deleted card is a final refusal", async () => {
   await using world = await createWorld();
   const { message, place } = await performed(world.platform, card(general));
   await world.slack.remove({ user: "alice", channel: "general", ts: message });
@@ -55,7 +55,7 @@ test("editing a card that is gone is refused for good", async () => {
   });
 });
 
-test("a reply stands in the thread, unfurls nothing and carries the effect's id", async () => {
+test("a reply goes to the thread, unfurls nothing and carries the effect's id", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });
   const { message } = await performed(world.platform, reply(`${general}:${ts}`));
@@ -88,7 +88,7 @@ for (const trouble of ["hang", "reset"] as const) {
   });
 }
 
-test("a card that is found again shows the newest view, not the one it was posted with", async () => {
+test("a card that is found again shows the newest view", async () => {
   await using world = await createWorld({ timeoutMs: 1_000 });
   world.slack.fail({ method: "chat.postMessage", with: { reset: "after" } });
   expect(await faultOf(world.platform, card(general))).toMatchObject({ certainty: "unknown" });
@@ -97,7 +97,7 @@ test("a card that is found again shows the newest view, not the one it was poste
   expect(messagesIn(world.slack)).toMatchObject([{ text: "Working" }]);
 });
 
-test("a post that surely is not there is done when it was uncertain", async () => {
+test("an uncertain post that is not found is posted", async () => {
   await using world = await createWorld({ timeoutMs: 1_000 });
   world.slack.fail({ method: "chat.postMessage", with: { hang: "before" } });
   expect(await faultOf(world.platform, card(general))).toMatchObject({ certainty: "unknown" });
@@ -106,7 +106,7 @@ test("a post that surely is not there is done when it was uncertain", async () =
   expect(messagesIn(world.slack)).toHaveLength(1);
 });
 
-test("what is looked up may lie pages away", async () => {
+test("an earlier post is found many pages away", async () => {
   await using world = await createWorld();
   const { place } = await performed(world.platform, card(general));
   const effect = reply(place, { id: "e-far" });
@@ -131,7 +131,7 @@ test("what is looked up may lie pages away", async () => {
   expect(later.slack.calls.filter(({ method }) => method === "conversations.replies")).toHaveLength(3);
 });
 
-test("a message of somebody else with our id in it is not taken for ours", async () => {
+test("somebody else's message with the effect's id is not taken for the bot's", async () => {
   const metadata = { event_type: "agent_runs_bot", event_payload: { effect: "e-card" } };
   const ts = `${Math.floor(Date.now() / 1000)}.000100`;
   const messages = [{ ts, user: "UBOB", text: "fake", metadata }];
@@ -141,7 +141,7 @@ test("a message of somebody else with our id in it is not taken for ours", async
   expect(message).not.toBe(ts);
 });
 
-test("a search that fails leaves the effect uncertain and posts nothing", async () => {
+test("a failed search leaves the effect uncertain and posts nothing", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "conversations.history", with: { retryAfter: 30 } });
   expect(await faultOf(world.platform, card(general), unsure)).toMatchObject({
@@ -178,7 +178,7 @@ test.each([
   expect(found.reason).toMatch(/\.$/);
 });
 
-test("where the bot is no member it says how to invite it", async () => {
+test("a refusal where the bot is no member says how to invite it", async () => {
   await using world = await createWorld();
   expect(await faultOf(world.platform, card(random))).toMatchObject({
     certainty: "refused",
@@ -192,7 +192,7 @@ test("where the bot is no member it says how to invite it", async () => {
   });
 });
 
-test("an archived channel is refused for good, a wrong token until it is renewed", async () => {
+test("an archived channel is a final refusal, a wrong token is not", async () => {
   const channels = emptyWorkspace.channels.map((channel) => ({ ...channel, archived: true }));
   await using world = await createWorld({ initial: { ...emptyWorkspace, channels } });
   expect(await faultOf(world.platform, card(general))).toMatchObject({
@@ -204,7 +204,7 @@ test("an archived channel is refused for good, a wrong token until it is renewed
   await expect(stranger.check()).rejects.toThrow(/token/);
 });
 
-test("when nobody listens, nothing was sent", async () => {
+test("a refused connection means that nothing was sent", async () => {
   const server = createServer();
   const { url, close } = await listen(server);
   await close();
@@ -213,13 +213,13 @@ test("when nobody listens, nothing was sent", async () => {
   await expect(platform.check()).rejects.toThrow(/reached/);
 });
 
-test("the check passes when Slack knows the token", async () => {
+test("the check passes if Slack accepts the token", async () => {
   await using world = await createWorld();
   await world.platform.check();
   expect(world.slack.calls.map(({ method }) => method)).toEqual(["auth.test"]);
 });
 
-test("a place that isn't Slack's is refused", async () => {
+test("a place of another platform is refused", async () => {
   await using world = await createWorld();
   expect(await faultOf(world.platform, reply("github:octo/app#1"))).toMatchObject({
     certainty: "refused",
@@ -227,7 +227,7 @@ test("a place that isn't Slack's is refused", async () => {
   });
 });
 
-test("a reaction may be there already, and its message may be gone", async () => {
+test("a reaction succeeds if it exists already or its message is gone", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });
   const react = (reaction: "taken" | "refused", message = ts) =>
@@ -248,7 +248,7 @@ test("a reaction may be there already, and its message may be gone", async () =>
   await react("taken", "1700000000.000100");
 });
 
-test("labels and permissions, which Slack has not, succeed without a call", async () => {
+test("labels and permissions, which Slack does not have, succeed without a call", async () => {
   await using world = await createWorld();
   const at = `${general}:1700000000.000100`;
   const label = { ...base(at), at, kind: "label" as const, label: "agent:done" as const, revision: 3 };
@@ -259,7 +259,7 @@ test("labels and permissions, which Slack has not, succeed without a call", asyn
   expect(world.slack.calls).toEqual([]);
 });
 
-test("a card's buttons work, and its mention is real, in the stand-in's eyes too", async () => {
+test("a card's buttons and its mention work in the stand-in", async () => {
   await using world = await createWorld();
   const alice = { platform: "slack", id: "UALICE", name: "alice", bot: false };
   const { message } = await performed(
@@ -283,7 +283,7 @@ test("a card's buttons work, and its mention is real, in the stand-in's eyes too
   expect(JSON.stringify(messagesIn(world.slack))).not.toContain("<!channel>");
 });
 
-test("a call that Slack limits holds up no other call", async () => {
+test("a rate-limited call does not hold up other calls", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "chat.postMessage", with: { retryAfter: 600 } });
   const limited = world.platform.perform(card(general), sure);

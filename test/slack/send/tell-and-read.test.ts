@@ -24,21 +24,21 @@ async function answerVia(world: World, channel = "general"): Promise<string> {
 }
 const whispers = (world: World) => world.slack.snapshot().ephemerals.UALICE ?? [];
 
-test("a person is told through the way the command gave, even where the bot is no member", async () => {
+test("a private message uses the command's response URL, even where the bot is no member", async () => {
   await using world = await createWorld();
   await performed(world.platform, tell(random, { answerVia: await answerVia(world, "random") }));
   expect(whispers(world)).toMatchObject([{ channel: "C0RANDOM", text: "Only you see this" }]);
   expect(world.slack.calls.map(({ method }) => method)).not.toContain("chat.postEphemeral");
 });
 
-test("without such a way a person is told in the thread, for their eyes only", async () => {
+test("without a response URL, a private message is an ephemeral one in the thread", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });
   await performed(world.platform, tell(`${general}:${ts}`));
   expect(whispers(world)).toMatchObject([{ channel: "C0GENERAL", thread_ts: ts }]);
 });
 
-test("an expired or used-up way falls back to the channel", async () => {
+test("an expired or used-up response URL falls back to the channel", async () => {
   await using world = await createWorld();
   const via = await answerVia(world);
   for (let times = 0; times < 6; times += 1)
@@ -51,7 +51,7 @@ test("an expired or used-up way falls back to the channel", async () => {
   expect(whispers(world)).toHaveLength(7);
 });
 
-test("a private answer that Slack limits or breaks is to be tried again", async () => {
+test("a private message that Slack limits or fails is tried again", async () => {
   await using world = await createWorld({ timeoutMs: 300 });
   const effect = tell(general, { answerVia: await answerVia(world) });
   world.slack.fail({ method: "respond", with: { retryAfter: 5 } });
@@ -63,7 +63,7 @@ test("a private answer that Slack limits or breaks is to be tried again", async 
   expect(whispers(world)).toEqual([]);
 });
 
-test("a person who can't be told in Slack is a refusal, not a silence", async () => {
+test("a private message to a person of another platform is refused", async () => {
   await using world = await createWorld();
   expect(await faultOf(world.platform, tell(random))).toMatchObject({
     code: "not_in_channel",
@@ -108,7 +108,7 @@ const read = (more: Partial<ReadEffect> = {}): ReadEffect => ({
   ...more,
 });
 
-test("a thread is read oldest first, up to its moment and without the message that asks", async () => {
+test("a thread is read oldest first, up to the request and without it", async () => {
   await using world = await createWorld({ initial: threadOf(6) });
   const { messages, omitted } = await performed(world.platform, read({ until: timeOf(4), except: tsOf(4) }));
   expect(messages.map(({ text }) => text)).toEqual(["message 0", "message 1", "message 2", "message 3"]);
@@ -116,7 +116,7 @@ test("a thread is read oldest first, up to its moment and without the message th
   expect(omitted).toBe(0);
 });
 
-test("of a long thread the first message and the newest are kept, over all of its pages", async () => {
+test("the first and the newest messages of a long thread are kept, across all pages", async () => {
   await using world = await createWorld({ initial: threadOf(530) });
   const { messages, omitted } = await performed(world.platform, read());
   expect(messages).toHaveLength(100);
@@ -126,7 +126,7 @@ test("of a long thread the first message and the newest are kept, over all of it
   expect(world.slack.calls.filter(({ method }) => method === "conversations.replies")).toHaveLength(3);
 });
 
-test("a message that was changed afterwards stays out, and is counted", async () => {
+test("a message that was edited afterwards is left out and counted", async () => {
   const initial = threadOf(4, (message, index) =>
     index === 2 ? { ...message, text: "rm -rf", edited: { user: "UALICE", ts: tsOf(50) } } : message,
   );
@@ -136,7 +136,7 @@ test("a message that was changed afterwards stays out, and is counted", async ()
   expect(omitted).toBe(1);
 });
 
-test("our cards stay out; our replies are told with their answer", async () => {
+test("the bot's cards are left out; its replies are kept with their answer", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({
     user: "alice",
@@ -157,7 +157,7 @@ test("our cards stay out; our replies are told with their answer", async () => {
   ]);
 });
 
-test("a limit that lasts ends the reading with what is known", async () => {
+test("a long rate limit ends the reading early", async () => {
   await using world = await createWorld({ initial: threadOf(530) });
   const count = () => world.slack.calls.filter(({ method }) => method === "conversations.replies").length;
   world.slack.fail({ method: "conversations.replies", with: { retryAfter: 60 } });
@@ -165,7 +165,7 @@ test("a limit that lasts ends the reading with what is known", async () => {
   expect(count()).toBe(0);
 });
 
-test("a limit that lasts in the middle counts what was never read", async () => {
+test("a long rate limit in the middle counts the unread messages", async () => {
   await using world = await createWorld({ initial: threadOf(530) });
   const reading = performed(world.platform, read());
   // The first page is on its way; the limit meets the second.
@@ -179,7 +179,7 @@ test("a limit that lasts in the middle counts what was never read", async () => 
   expect(messages.at(-1)?.text).not.toBe("message 529");
 });
 
-test("a short limit, and a Slack in trouble, are for the next try", async () => {
+test("a short rate limit and an error of Slack's are left to the next try", async () => {
   await using world = await createWorld({ initial: threadOf(5) });
   world.slack.fail({ method: "conversations.replies", with: { retryAfter: 2 } });
   expect(await faultOf(world.platform, read())).toMatchObject({ limited: true, retryAfterMs: 2_000 });

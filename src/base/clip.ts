@@ -1,0 +1,5 @@
+/** Returns at most the first `limit` UTF-16 units of the text, never half a character. */
+export function clip(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return text.slice(0, Math.max(0, limit)).replace(/[\ud800-\udbff]$/, "");
+}

@@ -1,0 +1,55 @@
+/** GitHub's Markdown as a syntax tree, for texts that can be parsed in bounded time. */
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+
+/** The root of the syntax tree. https://github.com/syntax-tree/mdast */
+export type MarkdownTree = ReturnType<typeof fromMarkdown>;
+
+/** Any node of the syntax tree. */
+export type MarkdownNode = MarkdownTree | MarkdownTree["children"][number];
+
+const syntax = gfm();
+/** The omitted transforms search plain text for addresses once more, in quadratic time. */
+const tree = gfmFromMarkdown().filter(({ transforms }) => transforms === undefined);
+
+/** Emphasis and bare addresses. They are costly to parse and do not move the borders of code or HTML. */
+const decoration = ["attention", "strikethrough", "wwwAutolink", "protocolAutolink", "emailAutolink"];
+
+/**
+ * Parses all of GitHub's Markdown. Null: parsing could take long, see `isCostly`.
+ */
+export function parseMarkdown(text: string): MarkdownTree | null {
+  if (isCostly(text, /[\n>[<`&\\|*_~]|[-+][ \t]|\d[.)][ \t]/g)) return null;
+  return fromMarkdown(text, { extensions: [syntax], mdastExtensions: tree });
+}
+
+/**
+ * Parses blocks, code, HTML, links and footnotes; emphasis and bare addresses stay text. Null: parsing could
+ * take long, see `isCostly`.
+ */
+export function parseStructure(text: string): MarkdownTree | null {
+  if (isCostly(text, /[\n>[<`&\\|]|[-*+][ \t]|\d[.)][ \t]/g)) return null;
+  const extensions = [syntax, { disable: { null: decoration } }];
+  return fromMarkdown(text, { extensions, mdastExtensions: tree });
+}
+
+const mostCharacters = 65_536;
+const mostMarks = 2_000;
+/** The parser searches the rest of the text for the end of each `<!` and `<?`. */
+const mostSearched = 2_000_000;
+/** More containers in one line than people write. */
+const deep = /^(?:[ \t]*(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){30}/m;
+
+/**
+ * Parsing time grows with the square of the line ends, brackets, code signs and nested containers (`marks`).
+ * Without this limit, 64 KB of `a<?` took 74 s and 64 KB of `[^a] ` 45 s; the worst text found within it takes
+ * 0.5 s.
+ */
+const isCostly = (text: string, marks: RegExp): boolean =>
+  text.length > mostCharacters ||
+  count(text, marks) > mostMarks ||
+  count(text, /<[!?]/g) * text.length > mostSearched ||
+  deep.test(text);
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
