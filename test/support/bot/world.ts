@@ -39,6 +39,8 @@ export interface ApiFault {
 
 export interface WorldOptions {
   readonly socketMode?: boolean;
+  /** The script that starts the bot; `src/start.mjs` if absent. */
+  readonly script?: string;
   /** More of the bot's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly maxRuns?: number;
@@ -158,7 +160,7 @@ export async function createWorld(options: WorldOptions = {}) {
 
   async function start(): Promise<void> {
     const begin = log.length;
-    const started = spawn(process.execPath, [join(root, "src/start.mjs")], {
+    const started = spawn(process.execPath, [options.script ?? join(root, "src/start.mjs")], {
       cwd: folder,
       env: environment(),
       stdio: ["ignore", "pipe", "pipe"],
