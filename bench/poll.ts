@@ -178,6 +178,7 @@ const rules = {
   replies: "all",
   allow: {},
   retryForMs: hourMs,
+  platforms: {},
 } as const;
 
 /** Does at once what it is told. */

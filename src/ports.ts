@@ -1,10 +1,12 @@
-/** What the engine needs of the outside, and what the outside may ask of the engine. */
-
+/** What the bot needs of the outside, and what the outside may ask of it. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Log } from "#base/log.ts";
 import type { TranscriptMessage } from "#core/answer.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Place, Ref, Scope } from "#core/place.ts";
+import type { PlatformFacts } from "#core/policy.ts";
 import type { CreateRequest, Run } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 
@@ -80,16 +82,81 @@ export interface Platform {
   readonly name: string;
   /** Performs one effect. Resolves in every case, expected failures included; never rejects. */
   perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome>;
-  /** Resolves if the platform answers to our credentials; rejects with a sentence if it does not. */
+  /** Resolves if the platform accepts our credentials; rejects with a sentence if it does not. */
   check(): Promise<void>;
   /**
-   * Finds what the platform told us in vain: has it delivered again, or reads it back. Answers what it read
-   * back, oldest first; what was taken in before may be among it. Rejects with a sentence if it can't tell.
+   * Looks for missed events: has the platform deliver them again, or reads them back. Resolves with those it
+   * read back, oldest first; some may have been taken in before. Rejects with a sentence if it can't look.
    */
   missed?(look: Missed): Promise<readonly PersonEvent[]>;
 }
 
-/** Where to look for what was missed. */
+/** A platform whose connection is open. */
+export interface OpenPlatform {
+  readonly platform: Platform;
+  /** By method and path, such as `POST /chat/events`. */
+  readonly routes: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => unknown>>;
+  /** Begins to receive. Resolves even if the platform is down; it keeps trying then, and logs. */
+  start?(): Promise<void>;
+  /** Resolves when nothing more is received and every event under way is acknowledged. */
+  stop?(): Promise<void>;
+}
+
+/** What a platform is opened with. */
+export interface PlatformTools {
+  /** Takes in the platform's events; may be called once the platform is started. */
+  readonly accept: Accept;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** `PUBLIC_URL`, without a slash at its end; null: it is not set. */
+  readonly publicUrl: string | null;
+}
+
+/** The settings of a platform that is to be connected. */
+export interface PlatformSettings {
+  /** Values that must never be logged. */
+  readonly secrets: readonly string[];
+  /** How the platform reaches the bot, for the greeting. `publicUrl`: where the world reaches the bot. */
+  reached(publicUrl: string): string;
+  /** Opens the connection, without receiving yet. */
+  open(tools: PlatformTools): Promise<OpenPlatform>;
+}
+
+/** Names that people write in the config file: their form, and the advice if a name doesn't have it. */
+export interface NameForm {
+  readonly pattern: RegExp;
+  readonly advice: string;
+}
+
+/** Environment variables by name. */
+export type Given = Readonly<Record<string, string | undefined>>;
+
+/** Returns the text of a file, null if there is none; throws if it can't be read. */
+export type ReadFile = (path: string) => string | null;
+
+/** A kind of platform, as its own folder describes it. `main.ts` lists them all; nothing else names one. */
+export interface PlatformKind {
+  /** The part of its places before the colon, and its key under `permissions` in the config file. */
+  readonly name: string;
+  /** Its name for people. */
+  readonly title: string;
+  /** The environment variables that it reads; no agent on this machine is given them. */
+  readonly variables: readonly string[];
+  /** The variables that connect it, for the greeting: what follows "set". */
+  readonly toConnect: string;
+  readonly facts: PlatformFacts;
+  /** How the config file names its people. */
+  readonly people: NameForm;
+  /** How the config file names its scopes, and the keys `key` under which it does. */
+  readonly scopes: NameForm & { readonly key: string; scopeOf(name: string): Scope };
+  /** Reads its settings. null: it is not set up, or there are problems: sentences for people, without secrets. */
+  read(
+    environment: Given,
+    readFile: ReadFile,
+  ): { readonly settings: PlatformSettings | null; readonly problems: readonly string[] };
+}
+
+/** Where to look for missed events. */
 export interface Missed {
   /** RFC 3339, by our clock; everything before was taken in. */
   readonly since: string;

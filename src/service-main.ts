@@ -1,22 +1,15 @@
 /** The composition root of the embedded service by itself: the API without the bot. */
 import { join } from "node:path";
-import pino from "pino";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Log } from "#base/log.ts";
 import { readStandaloneConfig, type StandaloneConfig, standaloneSecrets } from "#config/standalone.ts";
-import { prepareFolder, whyNot } from "#process/folders.ts";
-import { keptKey, loadEnvironmentFile, readText, refuse, stopWhenTold } from "#process/life.ts";
-import { createLog } from "#process/log.ts";
+import { keptKey } from "#process/life.ts";
+import { run, type Started } from "#process/run.ts";
 import { basePath, createService, type Service } from "#service/service.ts";
 import { createWeb } from "#web/server.ts";
 import { statusRoutes } from "#web/status.ts";
 
-interface Started {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** Starts the service. If that fails, whatever was started is stopped again. */
+/** Starts the service. If it fails, all that was started is stopped again. */
 async function start(config: StandaloneConfig, apiKey: string, log: Log): Promise<Started> {
   await using stops = new AsyncDisposableStack();
   const web = createWeb({ log });
@@ -32,7 +25,7 @@ async function start(config: StandaloneConfig, apiKey: string, log: Log): Promis
     command: command ?? undefined,
     environment: process.env,
     catalog: offer.catalog,
-    // Whoever is given a link here was given it by somebody who has the key.
+    // Only somebody who has the key can pass a link on.
     sessionLinks: offer.sessionLinks ?? "steer",
     ...offer.bounds,
     workDir,
@@ -47,7 +40,7 @@ async function start(config: StandaloneConfig, apiKey: string, log: Log): Promis
     const headers = { authorization: `Bearer ${apiKey}` };
     const asked = new Request(`${url}${basePath}/agent/runs?limit=1`, { headers });
     const { status } = await service.fetch(asked);
-    if (status !== 200) throw new Error(`listing runs is answered with status ${status}`);
+    if (status !== 200) throw new Error(`listing runs failed with status ${status}`);
   };
   web.open({
     routes: {
@@ -70,7 +63,7 @@ function figuresOf(service: Service): Registry {
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "agent_runs_service_unfinished_runs",
-    help: "Runs that are queued or worked on",
+    help: "Runs that have not ended",
     registers: [registry],
     collect() {
       this.set(service.unfinished());
@@ -81,7 +74,7 @@ function figuresOf(service: Service): Registry {
 
 const keyFile = (dataDir: string): string => join(dataDir, "embedded-service-key");
 
-/** What people read once the service has started; never the key itself. */
+/** The text that a started service prints; it never has the key itself. */
 function greeting({ command, apiKey, dataDir, publicUrl }: StandaloneConfig, url: string): string {
   const base = `${publicUrl ?? url}${basePath}`;
   const key = apiKey === null ? `$(cat '${keyFile(dataDir)}')` : "$AGENT_API_KEY";
@@ -96,29 +89,6 @@ function greeting({ command, apiKey, dataDir, publicUrl }: StandaloneConfig, url
   ].join("\n");
 }
 
-async function main(): Promise<void> {
-  loadEnvironmentFile();
-  const reading = readStandaloneConfig(process.env, readText);
-  if (!reading.ok) return refuse([...reading.problems, ...reading.warnings]);
-  const { config, warnings } = reading;
-  const secrets = standaloneSecrets(config);
-  const log = createLog({ level: config.logLevel, secrets, to: pino.destination({ fd: 2, sync: true }) });
-  for (const warning of warnings) log.warn(warning);
-  const unfit = prepareFolder("DATA_DIR", config.dataDir) ?? prepareFolder("AGENT_WORK_DIR", config.workDir);
-  if (unfit !== null) return refuse([unfit]);
-
-  const starting = startWithKey(config, secrets, log);
-  stopWhenTold("The service", starting, { log, byNpm: process.env.npm_lifecycle_event === "service" });
-  try {
-    const { url } = await starting;
-    process.stdout.write(greeting(config, url));
-    log.info("The service has started", { url, pid: process.pid });
-  } catch (error) {
-    log.debug("The service could not start", { error });
-    refuse([whyNot("The service", error)]);
-  }
-}
-
 async function startWithKey(config: StandaloneConfig, secrets: string[], log: Log): Promise<Started> {
   let key = config.apiKey;
   if (key === null) {
@@ -128,4 +98,15 @@ async function startWithKey(config: StandaloneConfig, secrets: string[], log: Lo
   return start(config, key, log);
 }
 
-await main();
+await run(
+  {
+    subject: "The service",
+    script: "service",
+    read: readStandaloneConfig,
+    secretsOf: standaloneSecrets,
+    foldersOf: ({ dataDir, workDir }) => ({ DATA_DIR: dataDir, AGENT_WORK_DIR: workDir }),
+    start: startWithKey,
+    greeting,
+  },
+  process.env,
+);

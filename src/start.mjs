@@ -1,4 +1,4 @@
-// Plain JavaScript that every Node since 14 can read, since telling an old one is its purpose.
+// Plain JavaScript that every Node since 14 can read, so that an old one gets a sentence and no syntax error.
 const oldest = 24;
 const [major] = process.versions.node.split(".");
 const [what, ...others] = process.argv.slice(2);
@@ -14,12 +14,12 @@ if (Number(major) < oldest) {
   );
   process.exitCode = 1;
 } else {
-  // Nearly all that is made is soon garbage: left alone, the heap grows to several times what is alive. Kept
-  // smaller still, the collections that this takes show in how long Slack and GitHub wait for the bot's answer; nobody waits so for the service alone.
+  // Nearly all objects are soon garbage; left alone, the heap grows to several times the size of the live ones. A
+  // still smaller heap would need collections that delay the bot's acknowledgements; the service sends none.
   const { setFlagsFromString } = await import("node:v8");
   const isService = what === "service";
   setFlagsFromString(`--heap-growing-percent=${isService ? 40 : 100}`);
-  // Start-up is mostly parsing: what was compiled once is read back, which takes less time and memory.
+  // Start-up is mostly parsing: reading back compiled code takes less time and memory.
   const { enableCompileCache } = await import("node:module");
   enableCompileCache?.();
   await (isService ? import("./service-main.ts") : import("./main.ts"));

@@ -18,8 +18,8 @@ const table = [
   },
   {
     file: "src/ports.ts",
-    permitted: ["#core/event.ts"],
-    forbidden: ["#engine/accept.ts", "#slack/send/send.ts", "#agent-runs/schema.ts", "zod"],
+    permitted: ["#core/event.ts", "#base/log.ts", "node:http"],
+    forbidden: ["#engine/accept.ts", "#slack/send/send.ts", "#agent-runs/schema.ts", "zod", "node:fs"],
   },
   {
     file: "src/engine/perform/planted.ts",
@@ -43,10 +43,12 @@ const table = [
       "#slack/send/send.ts",
       "#core/view.ts",
       "#ports.ts",
+      "#config/variables.ts",
       "@slack/bolt",
       "node:crypto",
     ],
     forbidden: [
+      "#config/read-config.ts",
       "#engine/accept.ts",
       "#github/send/send.ts",
       "#store/open.ts",
@@ -61,6 +63,7 @@ const table = [
       "#github/place.ts",
       "#core/view.ts",
       "#ports.ts",
+      "#config/variables.ts",
       "@octokit/rest",
       "node:crypto",
     ],
@@ -139,13 +142,18 @@ const table = [
   },
   {
     file: "src/config/planted.ts",
-    permitted: ["./file.ts", "#core/policy.ts", "zod"],
+    permitted: ["./file.ts", "#core/policy.ts", "#ports.ts", "zod"],
     forbidden: ["#slack/send/send.ts", "#engine/accept.ts", "#process/log.ts", "hono"],
   },
   {
     file: "src/process/planted.ts",
     permitted: ["./log.ts", "#ports.ts", "#config/read-config.ts", "node:fs", "pino"],
     forbidden: ["#service/service.ts", "#engine/engine.ts", "#core/thread.ts", "hono"],
+  },
+  {
+    file: "src/process/bot.ts",
+    permitted: ["./run.ts", "#engine/engine.ts", "#service/service.ts", "#store/open-store.ts"],
+    forbidden: ["#slack/platform.ts", "#github/platform.ts", "../slack/platform.ts"],
   },
   {
     file: "src/base/planted.ts",

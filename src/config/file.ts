@@ -1,116 +1,64 @@
 import { type Document, LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
-import { stateLabels } from "#core/effect.ts";
-import type { DispatchDefaults, Rules } from "#core/policy.ts";
-import { type ServiceOffer, serviceSection } from "./service-section.ts";
-import { emptied, keys, text, texts } from "./yaml-keys.ts";
+import type { z } from "zod";
+import type { ReadFile } from "#ports.ts";
 
-/** What the config file decides of the rules; the rest of them comes from the environment. */
-type FileRules = Omit<Rules, "runName">;
+const defaultFile = "agent-runs-bot.yaml";
 
-export interface FileConfig {
-  readonly rules: FileRules;
-  readonly service: ServiceOffer;
-  /** Whether the file says anything of the service. */
-  readonly hasService: boolean;
-}
-
-const defaults = keys({
-  model: text.exactOptional(),
-  environment: text.exactOptional(),
-  skill: text.exactOptional(),
-  factory: text.exactOptional(),
-  base_prompt: text.exactOptional(),
-  mcp: texts.exactOptional(),
-}).transform(
-  ({ base_prompt, ...same }): DispatchDefaults =>
-    base_prompt === undefined ? same : { ...same, basePrompt: base_prompt },
-);
-
-const channel = text.regex(
-  /^(T[A-Z0-9]+:)?[CDG][A-Z0-9]{2,}$/,
-  "write the channel's id, such as C0123ABCD, found at the end of the channel's details",
-);
-const repository = text.regex(/^[\w.-]+\/[\w.-]+$/, "write the repository as owner/name");
-const slackPerson = text.regex(
-  /^[UW][A-Z0-9]{2,}$/,
-  "write the member id, such as U0123ABCD, found in the person's profile",
-);
-const login = text.regex(/^[\w-]+(\[bot\])?$/, "write the GitHub login, without @");
-
-/** The bot puts those of its own on by itself, and nobody's label is told from its own. */
-const startLabel = text.refine(
-  (name) => !stateLabels.some((own) => own === name.toLowerCase()),
-  `the bot tells a run's state with ${stateLabels.join(", ")}: choose another label`,
-);
-
-const file = keys({
-  defaults: emptied(defaults),
-  channels: emptied(z.record(channel, emptied(defaults), "must be a mapping")),
-  repositories: emptied(z.record(repository, emptied(defaults), "must be a mapping")),
-  labels: z.record(startLabel, emptied(defaults), "must be a mapping").nullish(),
-  mcp_servers: emptied(
-    z.record(text, z.record(z.string(), z.unknown(), "must be a mapping"), "must be a mapping"),
-  ),
-  permissions: emptied(
-    keys({
-      slack: keys({
-        people: z.array(slackPerson, "must be a list").exactOptional(),
-        channels: z.array(channel, "must be a list").exactOptional(),
-      }).nullish(),
-      github: keys({
-        people: z.array(login, "must be a list").exactOptional(),
-        repositories: z.array(repository, "must be a list").exactOptional(),
-      }).nullish(),
-    }),
-  ),
-  replies: z.enum(["all", "mention"], { error: "must be all or mention" }).default("all"),
-  limits: emptied(
-    keys({
-      retry_for_hours: z
-        .number("must be a number")
-        .positive("must be above 0")
-        .max(168, "must be 168 at most")
-        .default(24),
-    }),
-  ),
-  service: emptied(serviceSection),
-});
+export type YamlReading<T> =
+  | {
+      readonly ok: true;
+      /** Its name in sentences for people. */
+      readonly called: string;
+      readonly value: T;
+      /** The same before the schema has read it. */
+      readonly given: unknown;
+      /** Whether it has the key at its top. */
+      has(key: string): boolean;
+    }
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Reads the config file's text; `null` stands for no file. `called` is how problems name the file. A problem
- * names the key and never repeats a value, since values may be secrets.
+ * Reads the config file by a schema. The file need not exist unless it was `chosen` (`CONFIG_FILE`). Problems are
+ * sentences that name the key and never repeat a value, which may be a secret.
  */
-export function readConfigFile(
-  called: string,
-  content: string | null,
-): ({ ok: true } & FileConfig) | { ok: false; problems: string[] } {
+export function readYaml<S extends z.ZodType>(
+  chosen: string | undefined,
+  readFile: ReadFile,
+  schema: S,
+): YamlReading<z.output<S>> {
+  const called = chosen ?? defaultFile;
+  const problem = (sentence: string) => ({ ok: false, problems: [sentence] }) as const;
+  let content: string | null;
+  try {
+    content = readFile(called);
+  } catch {
+    return problem(`CONFIG_FILE can't be read: check that ${called} is a file and who may read it.`);
+  }
+  if (content === null && chosen !== undefined) {
+    return problem(`CONFIG_FILE names ${called}, which does not exist: correct the path, or unset it.`);
+  }
   const lines = new LineCounter();
   const document = parseDocument(content ?? "", { prettyErrors: false, lineCounter: lines });
   if (document.errors.length > 0) {
     const problems = document.errors.map(({ code, pos: [start] }) => {
-      const what = code.toLowerCase().replaceAll("_", " ");
-      return `${called}, line ${lines.linePos(start).line}, is not valid YAML (${what}).`;
+      const fault = code.toLowerCase().replaceAll("_", " ");
+      return `${called}, line ${lines.linePos(start).line}, is not valid YAML (${fault}).`;
     });
     return { ok: false, problems };
   }
-  const value = plainValue(document);
-  if (value === null) {
-    return {
-      ok: false,
-      problems: [`${called} has an alias (*name) without its anchor, or too many of them.`],
-    };
+  const plain = plainValue(document);
+  if (plain === null) {
+    return problem(`${called} has an alias (*name) without its anchor, or too many aliases.`);
   }
-  const parsed = file.safeParse(value.value ?? {});
-  if (!parsed.success)
-    return { ok: false, problems: parsed.error.issues.flatMap((issue) => told(called, issue)) };
-  const rules = toRules(parsed.data);
-  const problems = unknownServers(called, rules);
-  if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, rules, service: parsed.data.service, hasService: document.has("service") };
+  const given = plain.value ?? {};
+  const parsed = schema.safeParse(given);
+  if (parsed.success) {
+    return { ok: true, called, value: parsed.data, given, has: (key) => document.has(key) };
+  }
+  return { ok: false, problems: parsed.error.issues.flatMap((issue) => sentences(called, issue)) };
 }
 
-/** null: aliases lead nowhere, or would make far more of the file than it is, for which `yaml` throws. */
+/** null: an alias has no anchor, or aliases would expand to far more than the file, for which `yaml` throws. */
 function plainValue(document: Document): { readonly value: unknown } | null {
   try {
     return { value: document.toJS() };
@@ -120,7 +68,8 @@ function plainValue(document: Document): { readonly value: unknown } | null {
   }
 }
 
-function told(called: string, issue: z.core.$ZodIssue): string[] {
+/** What is wrong, a sentence each. */
+function sentences(called: string, issue: z.core.$ZodIssue): string[] {
   const at = issue.path.join(".");
   switch (issue.code) {
     case "unrecognized_keys":
@@ -132,54 +81,4 @@ function told(called: string, issue: z.core.$ZodIssue): string[] {
     default:
       return [`${called}: ${at || "the whole"} ${issue.message}.`];
   }
-}
-
-function toRules(from: z.output<typeof file>): FileRules {
-  const { slack, github } = from.permissions;
-  const scopes = {
-    ...prefixed("slack", from.channels),
-    ...prefixed("github", from.repositories),
-  };
-  return {
-    defaults: from.defaults,
-    scopes,
-    labels: from.labels ?? { agent: {} },
-    mcpServers: from.mcp_servers,
-    replies: from.replies,
-    allow: {
-      ...(slack ? { slack: allowed("slack", slack.people, slack.channels) } : {}),
-      ...(github ? { github: allowed("github", github.people, github.repositories) } : {}),
-    },
-    retryForMs: from.limits.retry_for_hours * 3_600_000,
-  };
-}
-
-/** GitHub tells no capitals apart in owners and names; Slack's ids are kept as they are. */
-const scopeOf = (platform: "slack" | "github", name: string): string =>
-  `${platform}:${platform === "github" ? name.toLowerCase() : name}`;
-
-const prefixed = (platform: "slack" | "github", given: Readonly<Record<string, DispatchDefaults>>) =>
-  Object.fromEntries(Object.entries(given).map(([name, value]) => [scopeOf(platform, name), value]));
-
-const allowed = (
-  platform: "slack" | "github",
-  people: readonly string[] | undefined,
-  places: readonly string[] | undefined,
-) => ({
-  ...(people === undefined ? {} : { people }),
-  ...(places === undefined ? {} : { scopes: places.map((name) => scopeOf(platform, name)) }),
-});
-
-/** Defaults that name an MCP server which the file doesn't describe. */
-function unknownServers(called: string, rules: FileRules): string[] {
-  const known = Object.keys(rules.mcpServers);
-  const named = [rules.defaults, ...Object.values(rules.scopes), ...Object.values(rules.labels)].flatMap(
-    ({ mcp }) => mcp ?? [],
-  );
-  return [...new Set(named)]
-    .filter((name) => !known.includes(name))
-    .map(
-      (name) =>
-        `${called}: mcp names ${name}, which is not under mcp_servers (${known.join(", ") || "empty"}).`,
-    );
 }

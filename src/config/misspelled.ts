@@ -1,26 +1,15 @@
-import { type Given, names } from "./environment.ts";
+import { closest } from "#base/closest.ts";
+import type { Given } from "#ports.ts";
 
-/** Warns of variables that look like a misspelling of one of ours; others may well belong to somebody else. */
-export function misspelled(env: Given): string[] {
-  const known: readonly string[] = names;
-  return Object.keys(env)
-    .filter((name) => /^(AGENT|SLACK|GITHUB)_/.test(name) && !known.includes(name))
+const firstWord = (name: string): string => name.slice(0, name.indexOf("_") + 1);
+
+/** Warns of variables that are nearly one of `known` and begin with its first word; others may belong elsewhere. */
+export function misspelled(environment: Given, known: readonly string[]): string[] {
+  return Object.keys(environment)
+    .filter((name) => !known.includes(name))
     .flatMap((name) => {
-      const meant = known.find((one) => distance(name, one) <= 2);
-      return meant === undefined ? [] : [`${name} means nothing here: is ${meant} meant?`];
+      const alike = known.filter((one) => firstWord(one) === firstWord(name));
+      const meant = closest(name, alike);
+      return meant === undefined ? [] : [`${name} is not a setting. Did you mean ${meant}?`];
     });
-}
-
-/** How many letters must be changed, added or left out to make one word of the other (Levenshtein). */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const [index, letter] of [...one].entries()) {
-    const next = [index + 1];
-    for (const [column, against] of [...other].entries()) {
-      const same = (row[column] ?? 0) + (letter === against ? 0 : 1);
-      next.push(Math.min(same, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[other.length] ?? 0;
 }

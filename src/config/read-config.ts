@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { Rules } from "#core/policy.ts";
-import { type Environment, type Given, isLoopback, type Name, readEnvironment } from "./environment.ts";
-import { type FileConfig, readConfigFile } from "./file.ts";
-import { type GitHubConfig, type ReadFile, readGitHub } from "./github.ts";
+import type { Given, PlatformKind, PlatformSettings, ReadFile } from "#ports.ts";
+import { type BotFile, readBotFile } from "./bot-file.ts";
+import { distinctiveNames, type Environment, type Name, readEnvironment } from "./environment.ts";
 import { misspelled } from "./misspelled.ts";
 import { type ServiceOffer, secretsOfOffer } from "./service-section.ts";
-import { readSlack, type SlackConfig } from "./slack.ts";
+import { isLoopback } from "./variables.ts";
 
 export interface Config {
   readonly host: string;
@@ -15,12 +15,22 @@ export interface Config {
   readonly publicUrl: string | null;
   readonly dataDir: string;
   readonly api: ApiConfig;
-  readonly slack: SlackConfig | null;
-  readonly github: GitHubConfig | null;
+  /** Every platform that there is. */
+  readonly platforms: readonly ConfiguredPlatform[];
   readonly pollIntervalMs: number;
   readonly logLevel: Environment["LOG_LEVEL"];
   readonly rules: Rules;
 }
+
+export interface ConfiguredPlatform {
+  readonly kind: PlatformKind;
+  /** null: it is not set up. */
+  readonly settings: PlatformSettings | null;
+}
+
+/** Whether the sandbox is on: no platform is set up. */
+export const isSandboxed = (platforms: readonly ConfiguredPlatform[]): boolean =>
+  platforms.every(({ settings }) => settings === null);
 
 export type ApiConfig =
   /** `baseUrl` ends in `/api/v1`. */
@@ -35,34 +45,28 @@ export type ApiConfig =
       readonly offer: ServiceOffer;
     };
 
-/** `problems` keep the bot from starting, `warnings` don't; each is a sentence for people, without secrets. */
-export type Reading =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+/** `problems` prevent the start, `warnings` don't; each is a sentence for people, without secrets. */
+export type Reading<C> =
+  | { readonly ok: true; readonly config: C; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[]; readonly warnings: readonly string[] };
 
-const defaultFile = "agent-runs-bot.yaml";
-
-/** Reads the whole configuration and tells everything that is wrong with it at once. */
-export function readConfig(env: Given, readFile: ReadFile): Reading {
-  const { values, isSet, problems } = readEnvironment(env);
-  const warnings = misspelled(env);
-  const ambient = env.GITHUB_ACTIONS === "true" || env.CODESPACES === "true";
-  const slack = readSlack(values, isSet, problems);
-  const github = readGitHub(values, isSet, ambient, readFile, problems);
-  const file = readFileConfig(values.CONFIG_FILE, readFile);
+/** Reads the whole configuration and reports everything that is wrong with it at once. */
+export function readConfig(
+  environment: Given,
+  readFile: ReadFile,
+  kinds: readonly PlatformKind[],
+): Reading<Config> {
+  const { values, isSet, problems } = readEnvironment(environment);
+  const warnings = misspelled(environment, distinctiveNames(kinds));
+  const platforms = kinds.map((kind) => {
+    const reading = kind.read(environment, readFile);
+    problems.push(...reading.problems);
+    return { kind, settings: reading.settings };
+  });
+  const file = readBotFile(values.CONFIG_FILE, readFile, kinds);
   const api = readApi(values, isSet, file, readFile, problems, warnings);
   if (!file.ok) problems.push(...file.problems);
-  const sandboxed = slack === null && github === null && problems.length === 0;
-  if (sandboxed && values.PUBLIC_URL !== undefined && !isLoopback(new URL(values.PUBLIC_URL).hostname)) {
-    problems.push(
-      "PUBLIC_URL leads the whole world here, but the sandbox has no login: set up Slack or GitHub, or leave PUBLIC_URL out.",
-    );
-  }
-  if (sandboxed && !isLoopback(values.HOST)) {
-    problems.push(
-      "HOST must be this machine's own 127.0.0.1 while the sandbox is on, since that has no login: set it so, or set up Slack or GitHub.",
-    );
-  }
+  if (isSandboxed(platforms) && problems.length === 0) problems.push(...exposedSandbox(values, kinds));
   if (problems.length > 0 || api === null || !file.ok) return { ok: false, problems, warnings };
   const config = {
     host: values.HOST,
@@ -70,8 +74,7 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
     publicUrl: values.PUBLIC_URL ?? null,
     dataDir: values.DATA_DIR,
     api,
-    slack,
-    github,
+    platforms,
     pollIntervalMs: Math.round(values.POLL_INTERVAL * 1000),
     logLevel: values.LOG_LEVEL,
     rules: { ...file.rules, runName: values.AGENT_RUN_NAME },
@@ -79,10 +82,29 @@ export function readConfig(env: Given, readFile: ReadFile): Reading {
   return { ok: true, config, warnings };
 }
 
+const anyOf = new Intl.ListFormat("en", { type: "disjunction" });
+
+/** Settings that would show the sandbox, which has no login, to other machines. */
+function exposedSandbox({ HOST, PUBLIC_URL }: Environment, kinds: readonly PlatformKind[]): string[] {
+  const setUp = `set up ${anyOf.format(kinds.map(({ title }) => title))}`;
+  const problems: string[] = [];
+  if (PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname)) {
+    problems.push(
+      `PUBLIC_URL makes the bot reachable from other machines, but the sandbox has no login: ${setUp}, or unset PUBLIC_URL.`,
+    );
+  }
+  if (!isLoopback(HOST)) {
+    problems.push(
+      `HOST must be 127.0.0.1, this machine's own address, while the sandbox is on, which has no login: set it so, or ${setUp}.`,
+    );
+  }
+  return problems;
+}
+
 function readApi(
   values: Environment,
   isSet: (name: Name) => boolean,
-  file: FileReading,
+  file: ReturnType<typeof readBotFile>,
   readFile: ReadFile,
   problems: string[],
   warnings: string[],
@@ -109,15 +131,15 @@ function readApi(
   return { kind: "embedded", ...readEmbedded(values), offer: file.service };
 }
 
-/** Defaults that name what the service on this machine would refuse: every run with them would fail. */
-function unknownPicks({ called, rules, service }: { readonly called: string } & FileConfig): string[] {
+/** Defaults that the service on this machine would refuse: every run with them would fail. */
+function unknownPicks({ called, rules, service }: BotFile): string[] {
   const { environments, models, factories } = service.catalog;
   const all = [rules.defaults, ...Object.values(rules.scopes), ...Object.values(rules.labels)];
   const ids = (declared: readonly { readonly id: string }[]): string[] => declared.map(({ id }) => id);
   const picks = [
     { key: "environment", section: "environments", known: ids(environments) },
     { key: "model", section: "models", known: ids(models) },
-    // By uid too, and whatever the case; only the names are told.
+    // A uid or an alias will do too, in any case; only the names are shown.
     { key: "factory", section: "factories", known: factories.map(({ name }) => name) },
   ] as const;
   const others = factories.flatMap(({ uid, name, aliases }) =>
@@ -134,9 +156,9 @@ function unknownPicks({ called, rules, service }: { readonly called: string } & 
   );
 }
 
-/** Declared skills without a text: runs with them would go without it. */
+/** Declared skills whose file can't be read: runs would go without their text. */
 export function missingSkills(
-  { called, service }: { readonly called: string } & FileConfig,
+  { called, service }: Pick<BotFile, "called" | "service">,
   readFile: ReadFile,
 ): string[] {
   const isThere = (path: string): boolean => {
@@ -161,55 +183,24 @@ export const readEmbedded = (values: Environment) => ({
   timeoutMs: values.AGENT_TIMEOUT * 1000,
 });
 
-type FileReading =
-  /** `called` is how people are told of it. */
-  | ({ readonly ok: true; readonly called: string } & FileConfig)
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-/** The config file, which need not be there unless it was `chosen`. */
-export function readFileConfig(chosen: string | undefined, readFile: ReadFile): FileReading {
-  const called = chosen ?? defaultFile;
-  let content: string | null;
-  try {
-    content = readFile(called);
-  } catch {
-    const problem = `CONFIG_FILE can't be read: check that ${called} is a file and who may read it.`;
-    return { ok: false, problems: [problem] };
-  }
-  if (content === null && chosen !== undefined) {
-    const problem = `CONFIG_FILE names ${called}, which does not exist: correct the path, or unset it.`;
-    return { ok: false, problems: [problem] };
-  }
-  const read = readConfigFile(called, content);
-  return read.ok ? { ...read, called } : read;
+/** Every secret of the configuration, for the log to keep out. */
+export function secretsOf({ api, platforms, rules }: Config): string[] {
+  return longEnough([
+    ...hiddenIn(rules.mcpServers, false),
+    ...(api.kind === "remote" ? [api.apiKey] : secretsOfOffer(api.offer)),
+    ...platforms.flatMap(({ settings }) => settings?.secrets ?? []),
+  ]);
 }
 
-/** Every secret of the configuration, so that the log can keep them out whatever happens. */
-export function secretsOf({ api, slack, github, rules }: Config): string[] {
-  const secrets = [...leaves(rules.mcpServers, false)];
-  secrets.push(...(api.kind === "remote" ? [api.apiKey] : secretsOfOffer(api.offer)));
-  if (slack !== null) {
-    secrets.push(slack.botToken);
-    secrets.push(slack.receive.kind === "http" ? slack.receive.signingSecret : slack.receive.appToken);
-  }
-  if (github !== null) {
-    const { credentials } = github;
-    secrets.push(credentials.kind === "token" ? credentials.token : credentials.privateKey);
-    // Two, with a comma between them, while it is being changed.
-    secrets.push(...github.webhookSecret.split(",").map((secret) => secret.trim()));
-  }
-  return telling(secrets);
-}
-
-/** Shorter values are hardly secrets, and would tear ordinary words out of the log. */
-export const telling = (secrets: readonly string[]): string[] =>
+/** Drops values that are too short for a secret: they would tear ordinary words out of the log. */
+export const longEnough = (secrets: readonly string[]): string[] =>
   secrets.filter((secret) => secret.length >= 8);
 
-/** Values that MCP servers are sent as headers or given as environment. */
-function leaves(value: unknown, secret: boolean): string[] {
+/** The values that MCP servers are sent as headers or given as environment. */
+function hiddenIn(value: unknown, secret: boolean): string[] {
   if (typeof value === "string") return secret ? [value] : [];
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) =>
-    leaves(inner, secret || key === "headers" || key === "env"),
+    hiddenIn(inner, secret || key === "headers" || key === "env"),
   );
 }

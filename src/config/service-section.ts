@@ -1,14 +1,17 @@
 /** The config file's section `service`: what the embedded service offers. */
 import { resolve } from "node:path";
 import { z } from "zod";
+import { closest } from "#base/closest.ts";
+import type { ReadFile } from "#ports.ts";
 import type { Catalog, FactorySpec } from "#service/catalog.ts";
-import { keys, mapOf, text, texts } from "./yaml-keys.ts";
+import { readYaml, type YamlReading } from "./file.ts";
+import { emptied, keys, mapOf, text, texts } from "./yaml-keys.ts";
 
 export interface ServiceOffer {
   readonly catalog: Catalog;
-  /** null: as is usual where the service runs. */
+  /** null: the default of the process that the service runs in. */
   readonly sessionLinks: "read" | "steer" | null;
-  /** What is left out is as the service has it. */
+  /** For those that are left out, the service has defaults. */
   readonly bounds: {
     /** Runs that may wait for a free place. */
     readonly maxQueued?: number;
@@ -33,7 +36,7 @@ const environment = keys({
 
 const model = keys({ name: text.exactOptional(), provider: text.exactOptional() });
 
-/** A list of ids says as much as a map of them without anything else. */
+/** A list of ids is short for a mapping of ids without names and providers. */
 const models = z.preprocess(
   (value, context) => {
     if (!Array.isArray(value)) return value;
@@ -67,7 +70,7 @@ const factory = keys({
 const dayMs = 24 * 3_600_000;
 const days = z.number("must be a number").positive("must be above 0").max(3650, "must be 3650 at most");
 
-/** Its faults have paths and messages that go on from the path; they never repeat a value. */
+/** The section's schema. Messages continue the path of the fault and never repeat a value. */
 export const serviceSection = keys({
   environments: mapOf(text, environment),
   models,
@@ -157,14 +160,28 @@ const toFactory = ([name, from]: [string, z.output<typeof factory>]): FactorySpe
   command: from.command ?? null,
 });
 
-/** The same for the same name at every start, so that whoever keeps the uid still finds the factory. */
+/** Gives a name the same uid at every start, so that clients that keep the uid still find the factory. */
 const slug = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "");
 
-/** What of the offer is nobody's business: variables, and passwords in addresses. */
+/** The section in a file whose other keys are the bot's. */
+const serviceFile = z.looseObject({ service: emptied(serviceSection) }).superRefine((file, context) => {
+  for (const key of Object.keys(file)) {
+    if (key === "service" || closest(key, ["service"]) === undefined) continue;
+    context.addIssue({ code: "custom", path: [key], message: "is not known; the section is called service" });
+  }
+});
+
+/** Reads of the config file what the service by itself needs; see `readYaml`. */
+export const readServiceFile = (
+  chosen: string | undefined,
+  readFile: ReadFile,
+): YamlReading<{ readonly service: ServiceOffer }> => readYaml(chosen, readFile, serviceFile);
+
+/** The values of the offer that the log must keep out: variables, and passwords in addresses. */
 export function secretsOfOffer({ catalog }: ServiceOffer): string[] {
   return catalog.environments.flatMap(({ variables, repository }) => {
     const [, password] = /^\w+:\/\/([^@/]+)@/.exec(repository ?? "") ?? [];

@@ -1,8 +1,8 @@
-import { type Environment, type Given, type Name, readEnvironment } from "./environment.ts";
-import type { ReadFile } from "./github.ts";
+import type { Given, ReadFile } from "#ports.ts";
+import { distinctiveNames, type Environment, type Name, readEnvironment } from "./environment.ts";
 import { misspelled } from "./misspelled.ts";
-import { missingSkills, readEmbedded, readFileConfig, telling } from "./read-config.ts";
-import { type ServiceOffer, secretsOfOffer } from "./service-section.ts";
+import { longEnough, missingSkills, type Reading, readEmbedded } from "./read-config.ts";
+import { readServiceFile, type ServiceOffer, secretsOfOffer } from "./service-section.ts";
 
 /** The embedded service by itself, without the bot. */
 export interface StandaloneConfig {
@@ -12,9 +12,9 @@ export interface StandaloneConfig {
   /** How callers reach the service, without a slash at its end; null: at the address where it listens. */
   readonly publicUrl: string | null;
   readonly dataDir: string;
-  /** What callers must present; null: it is made once and kept. */
+  /** The key that callers must present; null: one is made once and kept. */
   readonly apiKey: string | null;
-  /** null: none was chosen. */
+  /** null: none is set. */
   readonly command: string | null;
   readonly workDir: string;
   readonly maxRuns: number;
@@ -23,12 +23,7 @@ export interface StandaloneConfig {
   readonly logLevel: Environment["LOG_LEVEL"];
 }
 
-/** As `Reading` of the bot. */
-export type StandaloneReading =
-  | { readonly ok: true; readonly config: StandaloneConfig; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly problems: readonly string[]; readonly warnings: readonly string[] };
-
-/** What of the environment the service reads; the rest is the bot's. */
+/** The variables that the service reads; the others are the bot's. */
 const read: readonly Name[] = [
   "HOST",
   "PORT",
@@ -43,13 +38,13 @@ const read: readonly Name[] = [
   "LOG_LEVEL",
 ];
 
-/** Reads what concerns the service alone, and tells everything that is wrong with it at once. */
-export function readStandaloneConfig(env: Given, readFile: ReadFile): StandaloneReading {
-  const given = Object.fromEntries(read.map((name) => [name, env[name]]));
+/** Reads the configuration of the service and reports everything that is wrong with it at once. */
+export function readStandaloneConfig(environment: Given, readFile: ReadFile): Reading<StandaloneConfig> {
+  const given = Object.fromEntries(read.map((name) => [name, environment[name]]));
   const { values, problems } = readEnvironment(given);
-  const warnings = misspelled(env);
-  const file = readFileConfig(values.CONFIG_FILE, readFile);
-  problems.push(...(file.ok ? missingSkills(file, readFile) : file.problems));
+  const warnings = misspelled(environment, distinctiveNames([]));
+  const file = readServiceFile(values.CONFIG_FILE, readFile);
+  problems.push(...(file.ok ? missingSkills({ ...file, ...file.value }, readFile) : file.problems));
   if (problems.length > 0 || !file.ok) return { ok: false, problems, warnings };
   return {
     ok: true,
@@ -61,12 +56,12 @@ export function readStandaloneConfig(env: Given, readFile: ReadFile): Standalone
       dataDir: values.DATA_DIR,
       apiKey: values.AGENT_API_KEY ?? null,
       ...readEmbedded(values),
-      offer: file.service,
+      offer: file.value.service,
       logLevel: values.LOG_LEVEL,
     },
   };
 }
 
-/** Every secret of the configuration, for the log to strike out. */
+/** Every secret of the configuration, for the log to keep out. */
 export const standaloneSecrets = ({ apiKey, offer }: StandaloneConfig): string[] =>
-  telling([...secretsOfOffer(offer), ...(apiKey === null ? [] : [apiKey])]);
+  longEnough([...secretsOfOffer(offer), ...(apiKey === null ? [] : [apiKey])]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** An object with these keys and no others. */
+/** A mapping with these keys and no others; an unknown key is reported with the known ones. */
 export const keys = <S extends z.core.$ZodLooseShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -12,9 +12,9 @@ export const keys = <S extends z.core.$ZodLooseShape>(shape: S) =>
 export const text = z.string("must be a text").min(1, "must not be empty");
 export const texts = z.array(text, "must be a list");
 
-/** A key without a value, as in `labels:` with nothing after it, is the same as one left out. */
+/** Reads a key without a value, such as `labels:` with nothing after it, as an empty mapping. */
 export const emptied = <S extends z.ZodType>(schema: S) => z.preprocess((value) => value ?? {}, schema);
 
-/** By name, each of which `name` must take. */
+/** A mapping of names, each of which fits `name`, to values; a name without a value has an empty mapping. */
 export const mapOf = <S extends z.ZodType>(name: z.core.$ZodRecordKey, value: S) =>
   emptied(z.record(name, emptied(value), "must be a mapping"));

@@ -141,7 +141,7 @@ function parseRun(text: string): ParsedCommand {
   const flags: { -readonly [K in keyof RunFlags]: RunFlags[K] } = {};
   let rest = text.trim();
   for (;;) {
-    // Slack and phones turn two hyphens into a dash.
+    // Some platforms and phones turn two hyphens into a dash.
     const start = /^(?:--|—|–)([A-Za-z][\w-]*)?(=?)/.exec(rest);
     if (!start) break;
     rest = rest.slice(start[0].length);

@@ -12,7 +12,15 @@ export interface DispatchDefaults {
   readonly mcp?: readonly string[];
 }
 
-/** Everything about deciding that an installation can set. */
+/** What deciding needs to know of a platform. */
+export interface PlatformFacts {
+  /** Whether its places carry labels that show a run's state. */
+  readonly hasStateLabels: boolean;
+  /** How commands are given there, for the help: one sentence a line, code in backticks. */
+  readonly help: readonly string[];
+}
+
+/** Everything about deciding that differs between installations. */
 export interface Rules {
   /** Config name that marks our runs. */
   readonly runName: string;
@@ -30,6 +38,8 @@ export interface Rules {
   >;
   /** A retryable refusal is retried for so long, then told. */
   readonly retryForMs: number;
+  /** By the platform's name. */
+  readonly platforms: Readonly<Record<string, PlatformFacts>>;
 }
 
 export type Verdict =

@@ -1,11 +1,11 @@
-/** The folders that settings name, and what the file system says at a start, in sentences for people. */
+/** The folders that settings name, and the file system's errors at a start as sentences for people. */
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { codeOf, reasonOf } from "#disk/errors.ts";
 
 /**
- * Makes the folder, and those it is in, unless it is there. A sentence that says what is wrong and names
- * `setting`, if the folder can't be used; null if it can.
+ * Makes the folder, and its parents, unless it exists. Returns null if the folder can be used, else a sentence that
+ * names `setting` and the reason.
  */
 export function prepareFolder(setting: string, path: string): string | null {
   try {
@@ -18,7 +18,7 @@ export function prepareFolder(setting: string, path: string): string | null {
   }
 }
 
-/** Not by `recursive`, which tries for ever where a folder that is there takes no other, as /proc does. */
+/** Without `recursive`, which never returns where an existing folder refuses another one, as /proc does. */
 function make(path: string): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
@@ -26,20 +26,20 @@ function make(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts may have been first.
+    // Another process may have made it meanwhile.
     if (!isFolder(path)) throw error;
   }
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Why `what` could not start. What the file system and SQLite say is no sentence by itself. */
-export function whyNot(what: string, error: unknown): string {
-  if (!(error instanceof Error)) return `${what} could not start, and nothing says why.`;
+/** Returns why `subject` could not start, as a sentence also where the file system or SQLite failed. */
+export function whyNot(subject: string, error: unknown): string {
+  if (!(error instanceof Error)) return `${subject} could not start, for an unknown reason.`;
   const code = codeOf(error);
   if (code === undefined || (code.startsWith("ERR_") && code !== "ERR_SQLITE_ERROR")) return error.message;
   const where = "path" in error && typeof error.path === "string" ? ` (${error.path})` : "";
   const check =
-    "Check that what is in DATA_DIR is readable and writable for this account, and that the disk has space";
-  return `${what} could not start: ${reasonOf(error)}${where}. ${check}.`;
+    "Check that this account may read and write everything in DATA_DIR, and that the disk has space";
+  return `${subject} could not start: ${reasonOf(error)}${where}. ${check}.`;
 }

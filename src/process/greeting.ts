@@ -1,21 +1,17 @@
-import type { ApiConfig, Config } from "#config/read-config.ts";
+import { type ApiConfig, type Config, isSandboxed } from "#config/read-config.ts";
 
-/** What people read once the bot has started: what is on, and what to set to go on. `url`: where it listens. */
+/** The text that a started bot prints: what is on, and what else can be set. `url`: where it listens. */
 export function greeting(config: Config, url: string): string {
-  const { api, slack, github } = config;
   const publicUrl = config.publicUrl ?? url;
-  const lines = [
-    `agent-runs-bot listens at ${url}`,
-    slack === null
-      ? "  Slack    not connected; set SLACK_BOT_TOKEN, and SLACK_APP_TOKEN or SLACK_SIGNING_SECRET"
-      : `  Slack    ${slack.receive.kind === "socket" ? "Socket Mode" : `request URL ${publicUrl}/slack/events`}`,
-    github === null
-      ? "  GitHub   not connected; set GITHUB_WEBHOOK_SECRET, and GITHUB_TOKEN or a GitHub App"
-      : `  GitHub   webhook URL ${publicUrl}/github/webhooks`,
-    `  Agents   ${agents(api)}`,
-  ];
-  if (slack === null && github === null) lines.push(`  Sandbox  try the bot at ${url}/sandbox`);
-  return `${lines.join("\n")}\n`;
+  const rows = config.platforms.map(({ kind, settings }) => [
+    kind.title,
+    settings === null ? `not connected; set ${kind.toConnect}` : settings.reached(publicUrl),
+  ]);
+  rows.push(["Agents", agents(config.api)]);
+  if (isSandboxed(config.platforms)) rows.push(["Sandbox", `try the bot at ${url}/sandbox`]);
+  const width = Math.max(...rows.map(([name = ""]) => name.length));
+  const lines = rows.map(([name = "", text]) => `  ${name.padEnd(width)}  ${text}\n`);
+  return `agent-runs-bot listens at ${url}\n${lines.join("")}`;
 }
 
 function agents(api: ApiConfig): string {

@@ -1,19 +1,19 @@
 import pino, { type DestinationStream } from "pino";
 import type { Log } from "#base/log.ts";
 
-/** Names of fields that nobody should log, should somebody do it nevertheless. */
+/** Fields that no code should log; their values are struck out if it does. */
 const secretFields = ["token", "apiKey", "secret", "password", "authorization", "cookie", "privateKey"];
 
 /**
- * A log of JSON lines. `secrets` are struck out wherever they turn up, inside messages and errors too,
- * those included that join the list later; `to` is where the lines go.
+ * Creates a log that writes JSON lines to `to`. Every value of `secrets` is struck out, also inside messages and
+ * errors; values may be added to the list later.
  */
 export function createLog(options: {
   readonly level: string;
   readonly secrets: readonly string[];
   readonly to: DestinationStream;
 }): Log {
-  // A secret stands in a line as JSON writes it.
+  // A line has the secret as JSON escapes it.
   const written = (): string[] => options.secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const logger = pino(
     {
@@ -39,18 +39,22 @@ export function createLog(options: {
   };
 }
 
-/** Errors as what they are called, say and come from; clients hang whole requests, headers included, on theirs. */
+/** Keeps an error's name, message, code, stack and causes only: clients attach whole requests to theirs. */
 function plain(fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? told(value, 0) : value]),
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      value instanceof Error ? errorFields(value, 0) : value,
+    ]),
   );
 }
 
 const deepestCause = 5;
 
-function told(error: Error, depth: number): Record<string, unknown> {
+function errorFields(error: Error, depth: number): Record<string, unknown> {
   const { name, message, stack, cause } = error;
   const code = "code" in error ? { code: error.code } : {};
-  const why = cause instanceof Error && depth < deepestCause ? { cause: told(cause, depth + 1) } : {};
-  return { name, message, ...code, stack, ...why };
+  const because =
+    cause instanceof Error && depth < deepestCause ? { cause: errorFields(cause, depth + 1) } : {};
+  return { name, message, ...code, stack, ...because };
 }

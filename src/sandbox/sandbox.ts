@@ -32,21 +32,8 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Answers every request below `sandboxPath`. Give it the server's second argument as well. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
-  /** What the bot needs in order to use the Slack in here as it would use Slack. */
-  readonly slack: {
-    readonly botToken: string;
-    readonly receive: { readonly kind: "http"; readonly signingSecret: string };
-    /** Ends in `/api/`. */
-    readonly apiUrl: string;
-  };
-  /** The same for GitHub. */
-  readonly github: {
-    readonly webhookSecret: string;
-    readonly credentials: { readonly kind: "token"; readonly token: string };
-    readonly apiUrl: string;
-  };
-  /** What must not be logged. */
-  readonly secrets: readonly string[];
+  /** The environment variables that connect the bot to the platforms in here. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Ends every stream and saves what has not been saved yet. */
   stop(): Promise<void>;
 }
@@ -128,17 +115,14 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   return {
     fetch: answer,
-    slack: {
-      botToken: secrets.slackBotToken,
-      receive: { kind: "http", signingSecret: secrets.slackSigningSecret },
-      apiUrl: `${base}/slack/api/`,
+    environment: {
+      SLACK_BOT_TOKEN: secrets.slackBotToken,
+      SLACK_SIGNING_SECRET: secrets.slackSigningSecret,
+      SLACK_API_URL: `${base}/slack/api/`,
+      GITHUB_WEBHOOK_SECRET: secrets.githubWebhookSecret,
+      GITHUB_TOKEN: secrets.githubToken,
+      GITHUB_API_URL: `${base}/github`,
     },
-    github: {
-      webhookSecret: secrets.githubWebhookSecret,
-      credentials: { kind: "token", token: secrets.githubToken },
-      apiUrl: `${base}/github`,
-    },
-    secrets: Object.values(secrets),
     async stop() {
       live.stop();
       slack.close();

@@ -1,9 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { names } from "#config/environment.ts";
+import { namesWith } from "#config/environment.ts";
 import { readConfig } from "#config/read-config.ts";
+import { github } from "#github/platform.ts";
+import { slack } from "#slack/platform.ts";
 
+const platforms = [slack, github];
+const names = namesWith(platforms);
 const root = join(import.meta.dirname, "../..");
 const text = await readFile(join(root, ".env.example"), "utf8");
 const lines = text.split("\n");
@@ -35,5 +39,8 @@ test("the example in docs/configuration.md is a config file without a problem", 
   const docs = await readFile(join(root, "docs/configuration.md"), "utf8");
   const example = /```yaml\n([\s\S]*?)```/.exec(docs)?.[1] ?? null;
   expect(example).not.toBeNull();
-  expect(readConfig({ CONFIG_FILE: "example" }, () => example)).toMatchObject({ ok: true, warnings: [] });
+  expect(readConfig({ CONFIG_FILE: "example" }, () => example, platforms)).toMatchObject({
+    ok: true,
+    warnings: [],
+  });
 });

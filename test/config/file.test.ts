@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { readConfig } from "#config/read-config.ts";
+import { github } from "#github/platform.ts";
+import { slack } from "#slack/platform.ts";
 
-const read = (yaml: string) => readConfig({}, (path) => (path === "agent-runs-bot.yaml" ? yaml : null));
+const platforms = [slack, github];
+const read = (yaml: string) =>
+  readConfig({}, (path) => (path === "agent-runs-bot.yaml" ? yaml : null), platforms);
 
 function rules(yaml: string) {
   const reading = read(yaml);
@@ -50,22 +54,23 @@ limits: { retry_for_hours: 1 }
       github: { people: ["octocat"], scopes: ["github:octo/app"] },
     },
     retryForMs: 3_600_000,
+    platforms: { slack: slack.facts, github: github.facts },
   });
 });
 
-test.each(["agent:done", "Agent:Queued"])("%s, with which the bot tells a state, starts no runs", (label) => {
+test.each(["agent:done", "Agent:Queued"])("%s, which shows a run's state, can't start runs", (label) => {
   expect(problems(`labels: { "${label}": }`)).toEqual([
-    `agent-runs-bot.yaml: labels.${label} is not a name to use there; the bot tells a run's state with agent:queued, agent:running, agent:blocked, agent:done, agent:failed: choose another label.`,
+    `agent-runs-bot.yaml: labels.${label} is not a name to use there; the bot shows a run's state with agent:queued, agent:running, agent:blocked, agent:done, agent:failed: choose another label.`,
   ]);
 });
 
-test("an alias without its anchor, or a file that its aliases would blow up, is told and not thrown", () => {
+test("an alias without its anchor and a file that its aliases would blow up are problems, not exceptions", () => {
   const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
   for (const [one, next] of ["ab", "bc", "cd", "de"])
     bomb.push(`${next}: &${next} [${`*${one},`.repeat(9)}]`);
   for (const yaml of ["defaults: *mine", bomb.join("\n")]) {
     expect(problems(yaml)).toEqual([
-      "agent-runs-bot.yaml has an alias (*name) without its anchor, or too many of them.",
+      "agent-runs-bot.yaml has an alias (*name) without its anchor, or too many aliases.",
     ]);
   }
 });
@@ -142,12 +147,13 @@ test("text that is no YAML is told by its line, without repeating it", () => {
 });
 
 test("a file that was chosen must exist and be readable", () => {
-  expect(readConfig({ CONFIG_FILE: "mine.yaml" }, () => null)).toMatchObject({
+  expect(readConfig({ CONFIG_FILE: "mine.yaml" }, () => null, platforms)).toMatchObject({
     problems: ["CONFIG_FILE names mine.yaml, which does not exist: correct the path, or unset it."],
   });
-  const denied = readConfig({ CONFIG_FILE: "mine.yaml" }, () => {
+  const deny = () => {
     throw new Error("EACCES");
-  });
+  };
+  const denied = readConfig({ CONFIG_FILE: "mine.yaml" }, deny, platforms);
   expect(denied).toMatchObject({
     problems: ["CONFIG_FILE can't be read: check that mine.yaml is a file and who may read it."],
   });
@@ -157,6 +163,7 @@ test("a chosen file is used instead of the default one", () => {
   const reading = readConfig(
     { CONFIG_FILE: "mine.yaml" },
     (path) => `replies: ${path === "mine.yaml" ? "mention" : "all"}`,
+    platforms,
   );
   expect(reading).toMatchObject({ config: { rules: { replies: "mention" } } });
 });

@@ -3,6 +3,10 @@ import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig, secretsOf } from "#config/read-config.ts";
 import { readStandaloneConfig, standaloneSecrets } from "#config/standalone.ts";
+import { github } from "#github/platform.ts";
+import { slack } from "#slack/platform.ts";
+
+const platforms = [slack, github];
 
 const readFile = (yaml: string) => (path: string) => {
   if (path === resolve("skills/review/SKILL.md")) return "Review the change.";
@@ -10,7 +14,7 @@ const readFile = (yaml: string) => (path: string) => {
 };
 
 function embedded(yaml: string) {
-  const reading = readConfig({}, readFile(yaml));
+  const reading = readConfig({}, readFile(yaml), platforms);
   if (!reading.ok) throw new Error(reading.problems.join("\n"));
   const { api } = reading.config;
   if (api.kind !== "embedded") throw new Error("the service is not embedded");
@@ -18,7 +22,7 @@ function embedded(yaml: string) {
 }
 
 function problems(yaml: string): readonly string[] {
-  const reading = readConfig({}, readFile(yaml));
+  const reading = readConfig({}, readFile(yaml), platforms);
   if (reading.ok) throw new Error("no problem was found");
   return reading.problems;
 }
@@ -208,7 +212,7 @@ test.each([
   expect(embedded(`defaults: { environment: app, model: fast, factory: FIX }\n${offer}`)).toBeDefined();
   expect(embedded(rule)).toBeDefined();
   const hosted = { AGENT_API_KEY: "key", AGENT_API_BASE_URL: "https://api.example.com/api/v1" };
-  expect(readConfig(hosted, readFile(`${rule}\n${offer}`)).ok).toBe(true);
+  expect(readConfig(hosted, readFile(`${rule}\n${offer}`), platforms).ok).toBe(true);
 });
 
 test("where no environment and no model is declared, a factory can name any", () => {
@@ -225,8 +229,8 @@ test("an environment's variables and a repository's password are secrets", () =>
 test("with another API, what the service would offer has no effect, and that is told", () => {
   const hosted = { AGENT_API_KEY: "key", AGENT_API_BASE_URL: "https://api.example.com/api/v1" };
   const sentence = "agent-runs-bot.yaml: service has no effect while AGENT_API_KEY is set.";
-  expect(readConfig(hosted, readFile(whole)).warnings).toEqual([sentence]);
-  expect(readConfig(hosted, readFile("replies: all")).warnings).toEqual([]);
+  expect(readConfig(hosted, readFile(whole), platforms).warnings).toEqual([sentence]);
+  expect(readConfig(hosted, readFile("replies: all"), platforms).warnings).toEqual([]);
 });
 
 function standalone(env: Record<string, string>, yaml = "") {
@@ -274,7 +278,7 @@ test("the service alone warns of a misspelled variable, and not of those that ar
   const env = { AGENT_COMAND: "claude", SLACK_BOT_TOKEN: "xoxb-1" };
   expect(readStandaloneConfig(env, readFile(""))).toMatchObject({
     ok: true,
-    warnings: ["AGENT_COMAND means nothing here: is AGENT_COMMAND meant?"],
+    warnings: ["AGENT_COMAND is not a setting. Did you mean AGENT_COMMAND?"],
   });
 });
 
@@ -293,12 +297,21 @@ test("every fault of the service's settings is told at once", () => {
   });
 });
 
+test("the service alone reads its own section only, and notices when that is misspelled", () => {
+  const yaml = "channels: { C0123ABC: {} }\nreplies: some\nservice: { models: [fast] }";
+  expect(standalone({}, yaml).offer.catalog.models).toMatchObject([{ id: "fast" }]);
+  expect(readStandaloneConfig({}, readFile("servce: {}"))).toMatchObject({
+    ok: false,
+    problems: ["agent-runs-bot.yaml: servce is not known; the section is called service."],
+  });
+});
+
 test("a declared skill without its file keeps the bot and the service from starting", () => {
   const yaml = "service: { skills: { 'octo/app:review': { file: skills/revue.md } } }";
   const told = [
     `agent-runs-bot.yaml: service.skills.octo/app:review.file names ${resolve("skills/revue.md")}, where no file can be read.`,
   ];
-  expect(readConfig({}, readFile(yaml))).toMatchObject({ ok: false, problems: told });
+  expect(readConfig({}, readFile(yaml), platforms)).toMatchObject({ ok: false, problems: told });
   expect(readStandaloneConfig({}, readFile(yaml))).toMatchObject({ ok: false, problems: told });
 });
 
@@ -306,5 +319,5 @@ test("every example of the file in the documentation is a valid one", () => {
   const docs = readFileSync(join(import.meta.dirname, "../../docs/configuration.md"), "utf8");
   const examples = [...docs.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, yaml = ""]) => yaml);
   expect(examples).toHaveLength(2);
-  for (const yaml of examples) expect(readConfig({}, readFile(yaml))).toMatchObject({ ok: true });
+  for (const yaml of examples) expect(readConfig({}, readFile(yaml), platforms)).toMatchObject({ ok: true });
 });

@@ -1,14 +1,16 @@
 import { expect, test } from "vitest";
 import { readConfig } from "#config/read-config.ts";
+import { github } from "#github/platform.ts";
 import { greeting } from "#process/greeting.ts";
+import { slack } from "#slack/platform.ts";
 
 function greetingOf(env: Record<string, string>): string {
-  const reading = readConfig(env, () => null);
+  const reading = readConfig(env, () => null, [slack, github]);
   if (!reading.ok) throw new Error(reading.problems.join("\n"));
   return greeting(reading.config, "http://127.0.0.1:3000");
 }
 
-test("with nothing set up, it tells where to try the bot and what to set for the real thing", () => {
+test("with nothing set up, it names the sandbox and the variables to set", () => {
   const text = greetingOf({});
   expect(text).toContain("try the bot at http://127.0.0.1:3000/sandbox");
   for (const name of [
@@ -22,7 +24,7 @@ test("with nothing set up, it tells where to try the bot and what to set for the
   }
 });
 
-test("what is set up is told with the addresses to enter there, and without secrets", () => {
+test("it shows the addresses to enter at each platform that is set up, and no secrets", () => {
   const text = greetingOf({
     PUBLIC_URL: "https://agents.example.com",
     SLACK_BOT_TOKEN: "xoxb-hidden",
@@ -37,7 +39,7 @@ test("what is set up is told with the addresses to enter there, and without secr
   expect(text).not.toMatch(/hidden|sandbox/);
 });
 
-test("Socket Mode needs no address, and another service is named", () => {
+test("Socket Mode needs no address, and a remote service is named", () => {
   const text = greetingOf({
     SLACK_BOT_TOKEN: "xoxb-1",
     SLACK_APP_TOKEN: "xapp-1",

@@ -101,7 +101,7 @@ test("wrong settings are told in sentences, all at once, and nothing is started"
   expect(await service.ended).toBe(1);
   expect(service.stderr().trim().split("\n")).toEqual([
     "PORT must be a whole number, 0 to 65535.",
-    "AGENT_API_KEY has characters that no API key has: copy it once more.",
+    "AGENT_API_KEY has characters that no API key has: copy it again.",
     "agent-runs-bot.yaml: service.factories.a.environment names none of service.environments (app).",
   ]);
   expect(service.stdout()).toBe("");

@@ -31,7 +31,7 @@ test("everything that is wrong is told at once, in sentences, and the exit statu
   expect(bot.stderr().trimEnd().split("\n")).toEqual([
     "PORT must be a whole number, 0 to 65535.",
     expect.stringMatching(/^SLACK_SIGNING_SECRET is missing: copy it from .+\.$/),
-    "SLACK_SIGNIN_SECRET means nothing here: is SLACK_SIGNING_SECRET meant?",
+    "SLACK_SIGNIN_SECRET is not a setting. Did you mean SLACK_SIGNING_SECRET?",
   ]);
 });
 

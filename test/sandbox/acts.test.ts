@@ -18,13 +18,14 @@ async function receivedOne(opened: OpenedSandbox, count = 1): Promise<Received> 
 
 function expectSlackSigned({ headers, body }: Received, { sandbox }: OpenedSandbox): void {
   const basis = `v0:${headers["x-slack-request-timestamp"]}:${body}`;
-  const { signingSecret } = sandbox.slack.receive;
-  const digest = createHmac("sha256", signingSecret).update(basis).digest("hex");
+  const { SLACK_SIGNING_SECRET = "" } = sandbox.environment;
+  const digest = createHmac("sha256", SLACK_SIGNING_SECRET).update(basis).digest("hex");
   expect(headers["x-slack-signature"]).toBe(`v0=${digest}`);
 }
 
 function expectGitHubSigned({ headers, body }: Received, { sandbox }: OpenedSandbox): void {
-  const digest = createHmac("sha256", sandbox.github.webhookSecret).update(body).digest("hex");
+  const { GITHUB_WEBHOOK_SECRET = "" } = sandbox.environment;
+  const digest = createHmac("sha256", GITHUB_WEBHOOK_SECRET).update(body).digest("hex");
   expect(headers["x-hub-signature-256"]).toBe(`sha256=${digest}`);
 }
 

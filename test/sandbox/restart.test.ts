@@ -15,7 +15,7 @@ test("after a restart the bot edits the card it posted before, with the token it
   await before.stop();
 
   const after = await openSandbox({ dataDir });
-  expect(after.sandbox.secrets).toEqual(before.sandbox.secrets);
+  expect(after.sandbox.environment.SLACK_BOT_TOKEN).toBe(before.sandbox.environment.SLACK_BOT_TOKEN);
   expect(await after.slack("chat.update", { ...card("*Succeeded*"), ts })).toMatchObject({ ok: true });
   const path = `/repos/octo/app/issues/comments/${id}`;
   expect((await after.github("PATCH", path, { body: "✅ **Succeeded**" })).status).toBe(200);

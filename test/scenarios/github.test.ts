@@ -54,20 +54,6 @@ test("the label starts a run on a pull request too, and says that it is one", as
   expect(run?.prompt).toContain("Pull request by bob, https://github.com/octo/app/pull/");
 });
 
-test("comments become follow-ups, are marked when taken, and an ended run goes on", async () => {
-  const issue = await open("Rename the module");
-  await label(issue);
-  await commentWith(issue, "I read this");
-  const { id } = await comment(issue, "Call it lexer.", "bob");
-  await eventually("the mark", () =>
-    world
-      .comments(issue)
-      .find((known) => known.id === id)
-      ?.reactions.some(({ content }) => content === "eyes"),
-  );
-  await commentWith(issue, "Call it lexer.");
-});
-
 test("a command in a comment starts a run of its own; text in quotes and code does not", async () => {
   const issue = await open("A question");
   const before = world.creates().length;
@@ -86,7 +72,7 @@ test("status, cancel, retry and help work as comments", async () => {
   await comment(issue, "/agent status");
   await commentWith(issue, "In progress");
   await comment(issue, "/agent help");
-  await commentWith(issue, "What I can do");
+  expect((await commentWith(issue, "What I can do")).body).toContain("at the start of a comment's line");
   await comment(issue, "/agent cancle");
   await commentWith(issue, "Did you mean");
   await comment(issue, "/agent cancel");
@@ -151,19 +137,6 @@ test("a comment edited after the request does not slip into the prompt", async (
   await commentWith(issue, "I read this");
   const [run] = (await world.runs()).filter(({ title }) => title === "Edited");
   expect(run?.prompt).not.toContain("now obey me");
-});
-
-test("what the agent writes mentions nobody, hides nothing and commands nothing", async () => {
-  const issue = await open("Hostile");
-  const before = world.creates().length;
-  await comment(issue, "/agent run be hostile");
-  const { body } = await commentWith(issue, "something else");
-  expect(body).not.toMatch(/@mallory|@everyone|@here|@channel/);
-  expect(body).not.toContain("<!-- agent-runs-bot forged");
-  expect(body).not.toMatch(/^\/agent/m);
-  await comment(issue, "thanks");
-  await commentWith(issue, "thanks");
-  expect(world.creates().length).toBe(before + 1);
 });
 
 test("a pull request that the agent opened is linked where it was asked for", async () => {

@@ -47,24 +47,6 @@ describe.each([
     });
   });
 
-  test("a reply goes to the run, is marked, and an ended run goes on with it", async () => {
-    const ts = await ask("look at the parser");
-    await replyWith(ts, "I read this");
-    const said = await world.slack.say({
-      user: "bob",
-      channel: "general",
-      thread: ts,
-      text: "now the lexer too",
-    });
-    await eventually("the mark", () =>
-      world
-        .thread("general", ts)
-        .find((message) => message.ts === said.ts)
-        ?.reactions?.some(({ name }) => name === "eyes"),
-    );
-    await replyWith(ts, "now the lexer too");
-  });
-
   test("replies arrive in the order they were written, and start no second run", async () => {
     const before = (await world.runs()).length;
     const ts = await ask("take your time with this");
@@ -151,7 +133,9 @@ describe.each([
   test("wrong words, help, list, status, attach and cancel are answered privately and usefully", async () => {
     expect(await told("UALICE", "rnu fix it")).toContain("Did you mean");
     expect(await told("UALICE", "run --colour red x")).toContain("--model");
-    expect(await told("UALICE", "help")).toContain("run &lt;prompt&gt;");
+    const help = await told("UALICE", "help");
+    expect(help).toContain("run &lt;prompt&gt;");
+    expect(help).toContain("`/agent` in a channel");
     const ts = await ask("--title Listed take your time");
     const run = await eventually("the run", async () =>
       (await world.runs()).find(({ title }) => title === "Listed"),
@@ -203,19 +187,6 @@ describe.each([
       world.told("UALICE").some((told_) => written(told_).includes("/invite")),
     );
     expect(world.creates().length).toBe(before);
-  });
-
-  test("what the agent writes can't ping, mention or command", async () => {
-    const before = world.creates().length;
-    const ts = await ask("be hostile");
-    const end = await replyWith(ts, "something else");
-    const all = written(end);
-    for (const ping of ["<!channel", "<!here", "<@UBOB>", "@channel", "@here", "@everyone"]) {
-      expect(all, ping).not.toContain(ping);
-    }
-    await world.slack.say({ user: "bob", channel: "general", thread: ts, text: "go on" });
-    await replyWith(ts, "I read this");
-    expect(world.creates().length).toBe(before + 1);
   });
 
   test("forged and stale requests are refused, and nothing happens", async () => {

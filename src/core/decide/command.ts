@@ -34,7 +34,7 @@ export function applyCommand(draft: Draft, event: CommandEvent | ReplyEvent, com
       });
     }
     case "help":
-      return tell(draft, event, helpView());
+      return tell(draft, event, helpView(draft.rules.platforms[event.by.platform]?.help ?? []));
     case "mute":
     case "unmute":
       return mute(draft, event, command.kind === "mute");

@@ -19,8 +19,6 @@ export interface Draft {
 
 /** Events remembered per thread; far more than any sender would ever deliver again. */
 const mostSeen = 5_000;
-/** Platforms whose places carry state labels. */
-const labelled: ReadonlySet<string> = new Set(["github"]);
 
 export function draftOf(thread: Thread, rules: Rules, nowMs: number): Draft {
   const now = new Date(nowMs).toISOString();
@@ -169,7 +167,7 @@ export function setLabels(draft: Draft): void {
   if (record === undefined) return;
   const label = labelOf(record);
   for (const place of draft.thread.places) {
-    if (!labelled.has(platformOf(place))) continue;
+    if (!draft.rules.platforms[platformOf(place)]?.hasStateLabels) continue;
     const pending = draft.thread.effects.find((effect) => effect.kind === "label" && effect.at === place);
     if (pending?.kind === "label") {
       replaceEffect(draft, { ...pending, label, revision: pending.revision + 1 });

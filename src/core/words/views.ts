@@ -207,11 +207,13 @@ export function listView(runs: readonly Run[]): View {
   );
 }
 
-export const helpView = (): View =>
+/** The commands. `given`: how they are given on the platform, a sentence a line. */
+export const helpView = (given: readonly string[]): View =>
   plain(
     "plain",
     [{ strong: "What I can do" }],
     [
+      ...given.map(rich),
       [{ code: "run <prompt>" }, " starts a run. Flags stand before the prompt:"],
       [{ code: "--model --env --name --title --skill --factory --mcp" }],
       [{ code: "status [run]" }, " tells where a run is, ", { code: "list" }, " shows the latest runs here"],

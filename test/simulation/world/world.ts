@@ -56,6 +56,10 @@ export class World {
       replies: createRandom(seed, "rules").chance(0.1) ? "mention" : "all",
       allow: { slack: { people: ["alice", "bob"] } },
       retryForMs: 24 * 3_600_000,
+      platforms: {
+        slack: { hasStateLabels: false, help: [] },
+        github: { hasStateLabels: true, help: [] },
+      },
     };
     this.machine.onCrash = () => this.crash("crashes");
   }

@@ -38,6 +38,8 @@ export interface ApiFault {
 
 export interface WorldOptions {
   readonly socketMode?: boolean;
+  /** The script that starts the bot; `src/start.mjs` if absent. */
+  readonly script?: string;
   /** More of the bot's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly maxRuns?: number;
@@ -132,10 +134,10 @@ export async function createWorld(options: WorldOptions = {}) {
   });
 
   async function start(): Promise<void> {
-    const child = startChild([startScript], { cwd: folder, env: environment() });
+    const child = startChild([options.script ?? startScript], { cwd: folder, env: environment() });
     started.push(child);
     botUrl = await child.url;
-    if (socketMode) await eventually("Socket Mode to connect", () => slack.connections > 0);
+    if (options.socketMode) await eventually("Socket Mode to connect", () => slack.connections > 0);
   }
 
   const bot = (): Child => {

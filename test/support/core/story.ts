@@ -17,6 +17,10 @@ export const rules: Rules = {
   replies: "all",
   allow: {},
   retryForMs: 24 * 3_600_000,
+  platforms: {
+    slack: { hasStateLabels: false, help: [] },
+    github: { hasStateLabels: true, help: ["Begin a line with `/agent`."] },
+  },
 };
 
 export const alice: Person = { platform: "slack", id: "UALICE", name: "alice", bot: false };

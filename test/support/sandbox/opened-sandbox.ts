@@ -50,6 +50,7 @@ export async function openSandbox(
     log,
     ...(publicUrl === undefined ? {} : { publicUrl }),
   });
+  const { environment } = sandbox;
   const received: Received[] = [];
   let status = 200;
   const receive: Parameters<typeof web.open>[0]["routes"][string] = async (request, response) => {
@@ -86,17 +87,17 @@ export async function openSandbox(
       return { status: answer.status, answer: await answer.json() };
     },
     async slack(method, body) {
-      const answer = await fetch(`${sandbox.slack.apiUrl}${method}`, {
+      const answer = await fetch(`${environment.SLACK_API_URL}${method}`, {
         method: "POST",
-        headers: { ...json, authorization: `Bearer ${sandbox.slack.botToken}` },
+        headers: { ...json, authorization: `Bearer ${environment.SLACK_BOT_TOKEN}` },
         body: JSON.stringify(body),
       });
       return answer.json();
     },
     github: (method, path, body) =>
-      fetch(`${sandbox.github.apiUrl}${path}`, {
+      fetch(`${environment.GITHUB_API_URL}${path}`, {
         method,
-        headers: { ...json, authorization: `token ${sandbox.github.credentials.token}` },
+        headers: { ...json, authorization: `token ${environment.GITHUB_TOKEN}` },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
     stop,

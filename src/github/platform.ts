@@ -1,0 +1,50 @@
+import type { PlatformKind, PlatformSettings } from "#ports.ts";
+import { type GitHubSettings, gitHubVariables, readGitHubSettings } from "./config.ts";
+import { platformName, scopeOf } from "./place.ts";
+
+/** GitHub, as the rest of the bot knows it. */
+export const github: PlatformKind = {
+  name: platformName,
+  title: "GitHub",
+  variables: gitHubVariables,
+  toConnect: "GITHUB_WEBHOOK_SECRET, and GITHUB_TOKEN or a GitHub App",
+  facts: {
+    hasStateLabels: true,
+    help: [
+      "Give me a command after `/agent` at the start of a comment's line, or mention me and write it behind my name.",
+    ],
+  },
+  people: { pattern: /^[\w-]+(\[bot\])?$/, advice: "write the GitHub login, without @" },
+  scopes: {
+    key: "repositories",
+    pattern: /^[\w.-]+\/[\w.-]+$/,
+    advice: "write the repository as owner/name",
+    scopeOf,
+  },
+  read(environment, readFile) {
+    const { settings, problems } = readGitHubSettings(environment, readFile);
+    return { settings: settings && settingsOf(settings), problems };
+  },
+};
+
+const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): PlatformSettings => ({
+  secrets: [
+    credentials.kind === "token" ? credentials.token : credentials.privateKey,
+    ...webhookSecret.split(",").map((secret) => secret.trim()),
+  ],
+  reached: (publicUrl) => `webhook URL ${publicUrl}/github/webhooks`,
+  async open({ accept, log, clock, publicUrl }) {
+    const { createGitHubReceiver } = await import("#github/receive/receive.ts");
+    const { createGitHubPlatform } = await import("#github/send/send.ts");
+    const platform = createGitHubPlatform({
+      ...more,
+      auth: credentials,
+      log,
+      now: clock.now,
+      ...(publicUrl === null ? {} : { publicUrl }),
+    });
+    const { identity, heard } = platform;
+    const { listener } = createGitHubReceiver({ accept, log, webhookSecret, identity, heard });
+    return { platform, routes: { "POST /github/webhooks": listener } };
+  },
+});

@@ -1,0 +1,130 @@
+/** The bot: puts its parts together around the platforms that it is given. */
+import { createAgentRunsClient } from "#agent-runs/client.ts";
+import type { Log } from "#base/log.ts";
+import { type Config, isSandboxed, readConfig, secretsOf } from "#config/read-config.ts";
+import { createDecide } from "#core/decide/decide.ts";
+import { createEngine } from "#engine/engine.ts";
+import type { Accept, Clock, Given, OpenPlatform, PlatformKind } from "#ports.ts";
+import { openStore } from "#store/open-store.ts";
+import { removeOldThreads } from "#store/remove-old-threads.ts";
+import { createMetrics } from "#web/metrics.ts";
+import type { Check } from "#web/readiness.ts";
+import type { Site } from "#web/router.ts";
+import { createWeb } from "#web/server.ts";
+import { statusRoutes, warnOfUnready } from "#web/status.ts";
+import { type Building, openSandbox, startService } from "./embedded.ts";
+import { greeting } from "./greeting.ts";
+import { type Program, run, type Started } from "./run.ts";
+
+/** Runs the bot with these platforms until a signal stops it. */
+export function runBot(platforms: readonly PlatformKind[], environment: Given): Promise<void> {
+  const bot: Program<Config> = {
+    subject: "The bot",
+    script: "start",
+    read: (given, readFile) => readConfig(given, readFile, platforms),
+    secretsOf,
+    foldersOf: ({ dataDir, api }) => ({
+      DATA_DIR: dataDir,
+      ...(api.kind === "embedded" && { AGENT_WORK_DIR: api.workDir }),
+    }),
+    start: (config, secrets, log) => start(config, environment, secrets, log),
+    greeting,
+  };
+  return run(bot, environment);
+}
+
+const clock: Clock = {
+  now: Date.now,
+  after(ms, then) {
+    const timer = setTimeout(then, ms);
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
+};
+
+/** How often the platforms are asked for missed events. */
+const catchUpIntervalMs = 5 * 60_000;
+
+/** Starts the bot. If it fails, all that was started is stopped again. */
+async function start(config: Config, environment: Given, secrets: string[], log: Log): Promise<Started> {
+  await using stops = new AsyncDisposableStack();
+  const store = await openStore({ dataDir: config.dataDir, log, now: clock.now });
+  stops.defer(() => store.close());
+  stops.defer(removeOldThreads({ store, clock, log }));
+
+  const web = createWeb({ log });
+  const listening = await web.listen(config);
+  if (!listening.ok) throw new Error(listening.problem);
+  stops.defer(() => web.stop());
+  const { url } = listening;
+  const publicUrl = config.publicUrl ?? url;
+  const building: Building = {
+    config,
+    environment,
+    log,
+    secrets,
+    url,
+    publicUrl,
+    stops,
+    drains: [web.drain],
+    mounts: {},
+  };
+
+  const { api, rules } = config;
+  const client = createAgentRunsClient(api.kind === "remote" ? api : await startService(api, building));
+  const sandboxed = isSandboxed(config.platforms);
+  const settings = sandboxed
+    ? await openSandbox(building)
+    : config.platforms.flatMap((platform) => platform.settings ?? []);
+  const accept: Accept = (event) => engine.accept(event);
+  const opened = await Promise.all(
+    settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })),
+  );
+  const platforms = opened.map(({ platform }) => platform);
+  const engine = createEngine({
+    store,
+    agentRuns: client,
+    transcripts: client,
+    factories: client,
+    platforms,
+    decide: createDecide(rules),
+    clock,
+    log,
+    runName: rules.runName,
+    pollIntervalMs: config.pollIntervalMs,
+    catchUp: { notes: store, intervalMs: catchUpIntervalMs },
+    observe: (happening) => metrics.count(happening),
+  });
+  const metrics = createMetrics(() => engine.status());
+  stops.defer(() => engine.stop());
+  for (const { stop } of opened) if (stop) stops.defer(stop);
+
+  const checks: Record<string, Check> = {
+    store: () => store.writable(),
+    api: () => client.list({ limit: 1, name: rules.runName }),
+    ...Object.fromEntries(platforms.map((platform) => [platform.name, () => platform.check()])),
+  };
+  const home = sandboxed ? "/sandbox" : "/readyz";
+  web.open({
+    routes: {
+      ...routesOf(opened),
+      ...statusRoutes(checks, metrics.registry),
+      "GET /": (_, response) => response.writeHead(302, { location: home }).end(),
+    },
+    mounts: building.mounts,
+  });
+  await engine.start();
+  await Promise.all(opened.map((platform) => platform.start?.()));
+  void warnOfUnready(checks, log);
+  const running = stops.move();
+  return {
+    url,
+    stop() {
+      for (const drain of building.drains) drain();
+      return running.disposeAsync();
+    },
+  };
+}
+
+const routesOf = (opened: readonly OpenPlatform[]): Site["routes"] =>
+  Object.assign({}, ...opened.map(({ routes }) => routes));

@@ -1,0 +1,72 @@
+/** The parts that the bot can bring along: the Agent Runs service and the sandbox. */
+import { join } from "node:path";
+import type { Log } from "#base/log.ts";
+import { type ApiConfig, type Config, isSandboxed } from "#config/read-config.ts";
+import type { Given, PlatformSettings } from "#ports.ts";
+import type { Site } from "#web/router.ts";
+import { keptKey, readText } from "./life.ts";
+
+/** What the parts of the bot are given, and add to, while it is put together. */
+export interface Building {
+  readonly config: Config;
+  readonly environment: Given;
+  readonly log: Log;
+  /** Secrets that come up on the way join it, so that none is logged. */
+  readonly secrets: string[];
+  /** Where the bot listens, for programs on this machine. */
+  readonly url: string;
+  readonly publicUrl: string;
+  /** Stopped with the bot, the last first. */
+  readonly stops: AsyncDisposableStack;
+  /** Called as soon as the bot is to stop, so that what takes long to end begins at once. */
+  readonly drains: (() => void)[];
+  readonly mounts: Record<string, Site["mounts"][string]>;
+}
+
+/** The embedded service. The bot reaches it as any other, over HTTP and with a key. */
+export async function startService(
+  { command, workDir, maxRuns, timeoutMs, offer }: Extract<ApiConfig, { kind: "embedded" }>,
+  { config, environment, log, secrets, url, publicUrl, stops, drains, mounts }: Building,
+): Promise<{ baseUrl: string; apiKey: string }> {
+  const { basePath, createService } = await import("#service/service.ts");
+  const apiKey = keptKey(join(config.dataDir, "embedded-service-key"));
+  secrets.push(apiKey);
+  const ofPlatforms = config.platforms.flatMap(({ kind }) => kind.variables);
+  const service = createService({
+    dataDir: config.dataDir,
+    apiKey,
+    publicUrl: () => publicUrl,
+    command: command ?? undefined,
+    environment: Object.fromEntries(
+      Object.entries(environment).filter(([name]) => !ofPlatforms.includes(name)),
+    ),
+    workDir,
+    maxRuns,
+    timeoutMs,
+    catalog: offer.catalog,
+    // Links are posted where everybody reads them, but only permitted people may steer. A sandbox has one reader.
+    sessionLinks: offer.sessionLinks ?? (isSandboxed(config.platforms) ? "steer" : "read"),
+    ...offer.bounds,
+    log,
+  });
+  stops.defer(() => service.stop());
+  drains.push(service.drain);
+  await service.start();
+  mounts[basePath] = (request) => service.fetch(request);
+  return { baseUrl: `${url}${basePath}`, apiKey };
+}
+
+/** Opens the sandbox, and gives the settings of the platforms that it plays. */
+export async function openSandbox(building: Building): Promise<readonly PlatformSettings[]> {
+  const { config, log, secrets, url, publicUrl, stops, mounts } = building;
+  const { createSandbox, sandboxPath } = await import("#sandbox/sandbox.ts");
+  const sandbox = await createSandbox({ dataDir: config.dataDir, url, publicUrl, log });
+  stops.defer(() => sandbox.stop());
+  mounts[sandboxPath] = sandbox.fetch;
+  return config.platforms.flatMap(({ kind }) => {
+    const { settings, problems } = kind.read(sandbox.environment, readText);
+    if (problems.length > 0) throw new Error(problems.join(" "));
+    secrets.push(...(settings?.secrets ?? []));
+    return settings ?? [];
+  });
+}

@@ -1,0 +1,59 @@
+/** A process of ours, from its configuration to its end. */
+import pino from "pino";
+import type { Log } from "#base/log.ts";
+import type { Reading } from "#config/read-config.ts";
+import type { Given, ReadFile } from "#ports.ts";
+import { prepareFolder, whyNot } from "./folders.ts";
+import { loadEnvironmentFile, readText, refuse, stopWhenTold } from "./life.ts";
+import { createLog } from "./log.ts";
+
+export interface Started {
+  /** Where it listens. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** What a process is; `C` is its configuration. */
+export interface Program<C> {
+  /** Its name at the start of a sentence, such as `The bot`. */
+  readonly subject: string;
+  /** The npm script that starts it. */
+  readonly script: string;
+  read(environment: Given, readFile: ReadFile): Reading<C>;
+  secretsOf(config: C): string[];
+  /** Folders that must be writable, by the settings that name them. */
+  foldersOf(config: C): Readonly<Record<string, string>>;
+  /** Starts it. Secrets that come up on the way join the list, so that none is logged. */
+  start(config: C, secrets: string[], log: Log): Promise<Started>;
+  /** What people read once it has started. */
+  greeting(config: C, url: string): string;
+}
+
+/** Runs the program until a signal stops it; ends the process with status 1 and a reason if it can't start. */
+export async function run<C extends { readonly logLevel: string }>(
+  program: Program<C>,
+  environment: Given,
+): Promise<void> {
+  const { subject } = program;
+  loadEnvironmentFile();
+  const reading = program.read(environment, readText);
+  if (!reading.ok) return refuse([...reading.problems, ...reading.warnings]);
+  const { config, warnings } = reading;
+  const secrets = program.secretsOf(config);
+  const log = createLog({ level: config.logLevel, secrets, to: pino.destination({ fd: 2, sync: true }) });
+  for (const warning of warnings) log.warn(warning);
+  for (const [setting, path] of Object.entries(program.foldersOf(config))) {
+    const problem = prepareFolder(setting, path);
+    if (problem !== null) return refuse([problem]);
+  }
+  const starting = program.start(config, secrets, log);
+  stopWhenTold(subject, starting, { log, byNpm: environment.npm_lifecycle_event === program.script });
+  try {
+    const { url } = await starting;
+    process.stdout.write(program.greeting(config, url));
+    log.info(`${subject} has started`, { url, pid: process.pid });
+  } catch (error) {
+    log.debug(`${subject} could not start`, { error });
+    refuse([whyNot(subject, error)]);
+  }
+}

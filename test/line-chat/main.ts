@@ -1,0 +1,7 @@
+/** The bot as src/main.ts starts it, with one platform more. */
+import { github } from "#github/platform.ts";
+import { runBot } from "#process/bot.ts";
+import { slack } from "#slack/platform.ts";
+import { lineChat } from "./platform.ts";
+
+await runBot([slack, github, lineChat], process.env);
