@@ -101,7 +101,7 @@ async function startBot(
     runName: config.rules.runName,
     pollIntervalMs: config.pollIntervalMs,
     catchUp: { notes: store, intervalMs: catchUpIntervalMs },
-    observe: (happening) => metrics.count(happening),
+    observe: (event) => metrics.count(event),
   });
   const metrics = createMetrics(() => engine.status());
   stops.defer(() => engine.stop());

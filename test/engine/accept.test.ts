@@ -24,7 +24,7 @@ test("what comes before that to which it belongs is asked for again", async () =
 });
 
 test("an event that can't be saved is rejected and takes effect when it is delivered again", async () => {
-  const { engine, small, store, chat, clock, happenings } = setUp();
+  const { engine, small, store, chat, clock, observed } = setUp();
   await engine.start();
   const event = command("chat:a");
   small.asks.set(event.id, [reply("r1", "chat:a")]);
@@ -36,7 +36,7 @@ test("an event that can't be saved is rejected and takes effect when it is deliv
   expect(await engine.accept(event)).toBe("saved");
   await clock.advance(0);
   expect(chat.tries.map(({ id }) => id)).toEqual(["r1"]);
-  expect(happenings.flatMap((one) => (one.kind === "accepted" ? [one.answer] : []))).toEqual([
+  expect(observed.flatMap((one) => (one.kind === "accepted" ? [one.answer] : []))).toEqual([
     "failed",
     "saved",
   ]);

@@ -47,7 +47,7 @@ test("events are rejected with a sentence from the stop on", async () => {
   await engine.start();
   await engine.stop();
   await expect(engine.accept(command("chat:a"))).rejects.toThrow(EngineStopped);
-  await expect(engine.accept(command("chat:a"))).rejects.toThrow("deliver it again");
+  await expect(engine.accept(command("chat:a"))).rejects.toThrow("deliver this one again");
 });
 
 test("an event that is being saved when the stop comes is still saved and acknowledged", async () => {

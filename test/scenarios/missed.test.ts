@@ -111,7 +111,7 @@ test("what was told twice in the bot's absence, and once more afterwards, is one
   await comment(issue, "and now?");
   await commentWith(issue, "and now?");
   expect(await runsOf("Twice")).toHaveLength(1);
-  expect(ours(issue).some(({ body }) => body.includes("already at work"))).toBe(false);
+  expect(ours(issue).some(({ body }) => body.includes("already active"))).toBe(false);
 });
 
 test("a mention that came while nobody could say who the bot is comes again by itself", async () => {

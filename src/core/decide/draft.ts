@@ -1,4 +1,4 @@
-/** A thread while it is being decided: a copy that may be changed, and the ways to change it. */
+/** A thread while it is being decided: a copy, and the functions that change it. */
 import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngine } from "#core/effect.ts";
 import { type PersonEvent, refOf } from "#core/event.ts";
 import { type Place, platformOf, type Scope } from "#core/place.ts";
@@ -6,7 +6,7 @@ import type { Rules } from "#core/policy.ts";
 import { isEnded } from "#core/run.ts";
 import { currentRun, type RunRecord, type Thread } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
-import { cardView } from "#core/words/views.ts";
+import { cardView } from "#core/words/card.ts";
 
 export interface Draft {
   thread: { -readonly [K in keyof Thread]: Thread[K] };
@@ -17,16 +17,18 @@ export interface Draft {
   readonly now: string;
 }
 
-/** Events remembered per thread; far more than any sender would ever deliver again. */
+/** Events remembered per thread: far more than a sender delivers again. */
 const mostSeen = 5_000;
 /** Platforms whose places carry state labels. */
 const labelled: ReadonlySet<string> = new Set(["github"]);
 
+/** A draft of the thread; `nowMs` is since the epoch. */
 export function draftOf(thread: Thread, rules: Rules, nowMs: number): Draft {
   const now = new Date(nowMs).toISOString();
   return { thread: { ...thread, changedAt: now }, rules, nowMs, now };
 }
 
+/** The empty thread that the event begins. */
 export function newThread(event: PersonEvent): Thread {
   return {
     version: 1,
@@ -45,18 +47,24 @@ export function newThread(event: PersonEvent): Thread {
   };
 }
 
+/** Remembers the event, so that it takes effect once. */
 export function see(draft: Draft, event: PersonEvent): void {
   draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
 }
 
 type WithoutBookkeeping<E> = E extends Effect ? Omit<E, "id" | "since" | "tries" | "to"> : never;
+/** An effect without the fields that `add` fills in. */
 export type NewEffect = WithoutBookkeeping<Effect>;
 
-/** Adds the effect and gives its id. `cause`: the event or dispatch that it follows from. */
+/** The id of the effect that is added next. `cause`: the event or dispatch that it follows from. */
+export const nextId = (draft: Draft, cause: string, kind: Effect["kind"]): string =>
+  `${cause}/${kind}/${draft.thread.decided + 1}`;
+
+/** Adds the effect and returns its id. `cause`: the event or dispatch that it follows from. */
 export function add(draft: Draft, cause: string, effect: NewEffect): string {
   const { thread } = draft;
+  const id = nextId(draft, cause, effect.kind);
   thread.decided += 1;
-  const id = `${cause}/${effect.kind}/${thread.decided}`;
   thread.effects = [
     ...thread.effects,
     { ...effect, id, to: destinationOf(effect), since: draft.now, tries: 0 } as Effect,
@@ -90,39 +98,40 @@ function destinationOf(effect: NewEffect): Effect["to"] {
   }
 }
 
+/** Removes the effects and returns them. */
 export function drop(draft: Draft, which: (effect: Effect) => boolean): readonly Effect[] {
   const dropped = draft.thread.effects.filter(which);
   if (dropped.length > 0) draft.thread.effects = draft.thread.effects.filter((effect) => !which(effect));
   return dropped;
 }
 
+/** Replaces the effect that has the same id. */
 export function replaceEffect(draft: Draft, effect: Effect): void {
   draft.thread.effects = draft.thread.effects.map((other) => (other.id === effect.id ? effect : other));
 }
 
-/** Tells whoever caused the event, privately where the platform allows. */
+/** Tells the event's author, privately where the platform allows. */
 export function tell(draft: Draft, event: PersonEvent, view: View): void {
-  const answerVia = event.kind === "command" || event.kind === "button" ? event.answerVia : undefined;
-  add(draft, event.id, {
-    kind: "tell",
-    at: event.place ?? event.scope,
-    person: event.by,
-    view,
-    ...(answerVia === undefined ? {} : { answerVia }),
-  });
+  const at = event.place ?? event.scope;
+  add(draft, event.id, { kind: "tell", at, person: event.by, view, ...answerViaOf(event) });
 }
 
-/** True the first time it is asked for this key. */
+/** The event's address for a private answer, as a field to spread. */
+export const answerViaOf = (event: PersonEvent): { answerVia?: string } =>
+  "answerVia" in event && event.answerVia !== undefined ? { answerVia: event.answerVia } : {};
+
+/** Returns true for the first call with this key in the thread, false for all later ones. */
 export function once(draft: Draft, key: string): boolean {
   if (draft.thread.said.includes(key)) return false;
   draft.thread.said = [...draft.thread.said, key];
   return true;
 }
 
+/** The record of the dispatch's run. */
 export const runOf = (draft: Draft, dispatch: string): RunRecord | undefined =>
   draft.thread.runs.find((record) => record.dispatch === dispatch);
 
-/** Changes the record of a run, and lets its cards and labels follow. */
+/** Changes the record of a run, and its cards and labels with it. */
 export function updateRun(draft: Draft, dispatch: string, changes: Partial<RunRecord>): void {
   const before = runOf(draft, dispatch);
   if (before === undefined) return;
@@ -152,7 +161,7 @@ function refreshCards(draft: Draft, record: RunRecord, view: View): void {
   }
 }
 
-/** Posts the run's card in a place, or in a scope, where it begins a place. Gives the effect's id. */
+/** Posts the run's card in a place, or in a scope, where it begins a place. Returns the effect's id. */
 export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): string {
   return add(draft, record.dispatch, {
     kind: "card",
@@ -163,7 +172,7 @@ export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): st
   });
 }
 
-/** The places tell the state of the run that is current, and of no other. */
+/** Labels the places with the state of the current run. */
 export function setLabels(draft: Draft): void {
   const record = currentRun(draft.thread);
   if (record === undefined) return;

@@ -10,7 +10,7 @@ import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
 import { sendFollowUp } from "./send-follow-up.ts";
 
-/** So many of a scope's runs are shown, and so many pages are read to find them. */
+/** How many of the scope's runs are looked for, in how many pages. */
 const listedAtLeast = 10;
 const mostPages = 3;
 const badRequest = 400;
@@ -33,7 +33,7 @@ export async function performApiEffect(
 function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: Attempt): Promise<Outcome> {
   switch (effect.kind) {
     case "create":
-      return createRun(api, effect, attempt);
+      return createRun(api, effect, thread, attempt);
     case "follow-up":
       return sendFollowUp(api, effect, thread, attempt);
     case "cancel":
@@ -54,7 +54,7 @@ async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
   try {
     await api.agentRuns.cancel(runId);
   } catch (error) {
-    // A run that has ended is as cancelled as it can be; but not only for that does the API answer 400.
+    // The API refuses to cancel an ended run with a 400, which may have other reasons too.
     if (!isApiFault(error) || error.status !== badRequest) throw error;
     const now = await fetchRun(api, runId).catch((fault: unknown) => {
       throw isApiFault(fault) && !fault.retryable ? error : fault;
@@ -108,7 +108,7 @@ function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoke
 const isLater = (at: string | undefined, than: string | undefined): boolean =>
   Date.parse(at ?? "") > Date.parse(than ?? "");
 
-/** Under whatever name: a factory, a skill or a person may have given the scope's run another one than ours. */
+/** Lists under every name: a factory, a skill or a person may have named the scope's run. */
 async function listOurs(api: Api, scope: Scope): Promise<Outcome> {
   const runs: Run[] = [];
   const list: Api["agentRuns"]["list"] = (query) => api.agentRuns.list(query);

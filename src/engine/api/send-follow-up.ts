@@ -1,8 +1,8 @@
+import { reasonOf } from "#base/reason.ts";
 import type { FollowUpEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import { isEnded } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import { keyOf } from "#engine/follow/open-runs.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
@@ -55,7 +55,7 @@ async function handEnd(api: Api, runId: string, thread: Thread): Promise<Fault |
       (keyOf(last) !== keyOf(run) && Date.parse(run.updated_at) >= Date.parse(last.updated_at));
     if (isNews && (isEnded(run.state) || run.state === "BLOCKED")) await api.hand(run, null);
   } catch (error) {
-    const reason = isApiFault(error) ? error.detail : reasonOf(error);
+    const reason = isApiFault(error) ? error.reason : reasonOf(error);
     api.log.info("A run's end could not be looked for before a follow-up", { run: runId, reason });
     const fault = faultOf(error);
     return fault.retryable ? { ...fault, certainty: "not-sent" } : null;

@@ -1,7 +1,7 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
 import type { AgentRuns, Clock } from "#ports.ts";
 import { type OpenRun, vanished } from "./open-runs.ts";
 import type { Shown, ShowRun } from "./show-run.ts";
@@ -36,7 +36,7 @@ export function createFetchRun(options: {
     // So that sweeps don't look for it in every tick.
     run.shownAt = now;
     run.missing = missing;
-    if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.detail });
+    if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.reason });
     const isGone = now - missing.since >= missingForMs && missing.times >= missingTimes;
     if (error.status !== notFound || !isGone) return "same";
     log.error("A run is given up: the API no longer knows it", { run: run.runId });

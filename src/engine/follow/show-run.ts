@@ -1,7 +1,7 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import { isEnded, type Run } from "#core/run.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import type { Clock } from "#ports.ts";
 import { keyOf, type OpenRun, type OpenRuns } from "./open-runs.ts";
 

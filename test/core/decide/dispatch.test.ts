@@ -22,12 +22,12 @@ test("a slash command posts the card first, and only its place lets the run be m
   const card = it.one("card");
   expect(card.at).toBe(channel);
   expect(it.one("create").after).toBe(card.id);
-  expect(it.one("create").request).toMatchObject({
+  expect(it.request()).toMatchObject({
     title: "fix it",
     config: { name: "agent-runs-bot", model_id: "gpt-x" },
     metadata: { [dispatchKey]: command.id },
   });
-  expect(it.one("create").request.prompt.split("\n")).toContain(referenceLine(command.id));
+  expect(it.request().prompt.split("\n")).toContain(referenceLine(command.id));
   it.done("card", { revision: 1, message: "c1", place });
   expect(it.thread().places).toEqual([place]);
   it.done("create", { runId: "run-1", state: "QUEUED" });
@@ -83,8 +83,8 @@ test("a mention inside a thread brings the thread so far as context", () => {
   expect(read).toMatchObject({ at: place, until: event.at, except: event.message });
   expect(it.one("create").after).toBe(read.id);
   it.done("read", { messages: [{ author: "bob", at: "t", text: "Mondays!", bot: false }], omitted: 0 });
-  expect(it.one("create").request.prompt).toContain("> Mondays!");
-  expect(it.one("create").request.prompt.startsWith("fix it")).toBe(true);
+  expect(it.request().prompt).toContain("> Mondays!");
+  expect(it.request().prompt.startsWith("fix it")).toBe(true);
 });
 
 test("if the thread can't be read, the run is made all the same and the agent is told of the gap", () => {
@@ -92,7 +92,7 @@ test("if the thread can't be read, the run is made all the same and the agent is
   it.give(mention("fix it", { first: false }));
   for (let tries = 0; tries < 4; tries += 1) it.fails("read", { retryable: true });
   expect(it.effects("read")).toEqual([]);
-  expect(it.one("create").request.prompt).toContain("left out");
+  expect(it.request().prompt).toContain("left out");
 });
 
 test("the same message, delivered twice and as two kinds of event, makes one run", () => {
@@ -115,7 +115,7 @@ test("a label waits until GitHub said what its author may do, and is then dispat
   expect(it.thread().effects.map((effect) => effect.kind)).toEqual(["permission"]);
   it.done("permission", { permission: "write" });
   it.done("read", { messages: [{ author: "bob", at: "t", text: "me too", bot: false }], omitted: 0 });
-  const { prompt, title } = it.one("create").request;
+  const { prompt, title } = it.request();
   expect(title).toBe("The test is flaky");
   for (const part of ["Resolve the issue", "> The test is flaky", "> It fails on Mondays.", "> me too"]) {
     expect(prompt).toContain(part);
@@ -128,7 +128,7 @@ test("a label of somebody without write access starts nothing, and says so once"
   it.give(labelled());
   it.done("permission", { permission: "read" });
   expect(it.thread().runs).toEqual([]);
-  expect(it.said("tell")).toEqual(["Sorry, that takes write access to this repository."]);
+  expect(it.said("tell")).toEqual(["Sorry, this needs write access to the repository."]);
   it.performAll();
   it.give(labelled());
   it.done("permission", { permission: "read" });
@@ -188,10 +188,10 @@ test("on Slack the allowlist decides, and who is not on it is told privately", (
 test("defaults of the channel and the label apply, and a flag wins over them", () => {
   const it = story({ defaults: { model: "a", environment: "e" }, scopes: { "slack:C1": { model: "b" } } });
   it.give(slash("run fix it"));
-  expect(it.one("create").request.config).toMatchObject({ model_id: "b", environment_id: "e" });
+  expect(it.request().config).toMatchObject({ model_id: "b", environment_id: "e" });
   const flagged = story({ defaults: { model: "a" }, scopes: { "slack:C1": { model: "b" } } });
   flagged.give(slash("run --model c --mcp docs fix it"));
-  expect(flagged.one("create").request.config).toMatchObject({
+  expect(flagged.request().config).toMatchObject({
     model_id: "c",
     mcp_servers: { docs: { url: "https://docs.example.com/mcp" } },
   });
@@ -201,7 +201,7 @@ test("an MCP server that nobody set up is named, and no run is made", () => {
   const it = story();
   it.give(slash("run --mcp tracker fix it"));
   expect(it.thread().runs).toEqual([]);
-  expect(it.said("tell")[0]).toBe("I don't know the MCP server tracker. Set up are docs.");
+  expect(it.said("tell")[0]).toBe("I don't know the MCP server tracker. These are set up: docs.");
 });
 
 test("a refused create is told in the place with its reason, and so is whatever waited for it", () => {
@@ -259,9 +259,9 @@ test("a retry makes one run, however often its button is pressed", () => {
   it.give({ ...button, id: "press-2", at: "2026-01-01T00:00:20Z" });
   expect(it.thread().runs.map((record) => record.dispatch)).toEqual([dispatch, `${dispatch}#retry-1`]);
   expect(it.effects("create")).toHaveLength(1);
-  expect(it.one("create").request.metadata[dispatchKey]).toBe(`${dispatch}#retry-1`);
-  expect(it.one("create").request.prompt.split("\n")).toContain(referenceLine(`${dispatch}#retry-1`));
-  expect(it.one("create").request.prompt.split("\n")).not.toContain(referenceLine(dispatch));
+  expect(it.request().metadata[dispatchKey]).toBe(`${dispatch}#retry-1`);
+  expect(it.request().prompt.split("\n")).toContain(referenceLine(`${dispatch}#retry-1`));
+  expect(it.request().prompt.split("\n")).not.toContain(referenceLine(dispatch));
   expect(it.said("tell")[0]).toContain("already started again");
 });
 
@@ -304,5 +304,5 @@ test("attach to a run of another channel, or to none, starts following nothing",
   none.give(slash("attach run-9"));
   none.done("hand-over", { taken: false });
   none.done("fetch", { run: null });
-  expect(none.said("tell")[0]).toContain("knows no run run-9");
+  expect(none.said("tell")[0]).toContain("There is no run run-9");
 });

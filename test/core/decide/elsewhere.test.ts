@@ -28,7 +28,7 @@ test("a retry that is asked for in another place stays in the run's own thread, 
   it.give(slash("retry run-1", { place: elsewhere }));
   expect(it.one("card").at).toBe(place);
   expect(it.one("tell").at).toBe(elsewhere);
-  expect(words(it.one("tell").view)).toContain("started again");
+  expect(words(it.one("tell").view)).toContain("Started the run again");
   it.performAll();
   expect(it.thread().places).toEqual([place]);
 });
@@ -68,7 +68,7 @@ test("a run of ours is not attached while its own thread may not have heard of i
     it.done("hand-over", { taken: false });
     it.done("fetch", { run: runAt("INPROGRESS", 3, own) });
     expect(it.thread().runs).toEqual([]);
-    expect(it.said("tell").join()).toContain("followed where it was asked for");
+    expect(it.said("tell").join()).toContain("followed in the thread where it was asked for");
   }
 });
 

@@ -72,7 +72,7 @@ test("files that come with a message are not passed on, and whoever sent them is
   it.give(reply("", { files: true }));
   expect(it.effects("follow-up")).toEqual([]);
   expect(it.one("react").reaction).toBe("refused");
-  expect(it.said("tell")).toEqual(["Only words are passed on to the agent; files stay among people."]);
+  expect(it.said("tell")).toEqual(["Only text is sent to the agent. Files stay here."]);
   it.give(reply("the log is attached", { files: true }));
   expect(it.one("follow-up").message).toContain("the log is attached");
   expect(it.said("tell")).toHaveLength(1);
@@ -86,7 +86,7 @@ test("files that come with a message are not passed on, and whoever sent them is
   const asked = story();
   asked.give(mention("look at this", { files: true }));
   expect(asked.effects("create")).toHaveLength(1);
-  expect(asked.said("tell")[0]).toContain("files stay among people");
+  expect(asked.said("tell")[0]).toContain("Files stay here");
 });
 
 test("a reply of characters that nobody sees says nothing to the agent", () => {
@@ -207,9 +207,9 @@ test("an older word about a run never undoes a newer one", () => {
 test.each([
   ["SUCCEEDED", "succeeded"],
   ["FAILED", "failed"],
-  ["ERROR", "error of the platform"],
+  ["ERROR", "the agent service had an error"],
   ["CANCELLED", "cancelled"],
-  ["BLOCKED", "needs an answer"],
+  ["BLOCKED", "needs your answer"],
 ])("%s is told, with the answer, whoever asked, and the links", (state, word) => {
   const it = started();
   const artifacts = [
@@ -247,7 +247,7 @@ test("an end whose answer can't be read is told without it", () => {
   expect(it.said("reply")).toEqual([]);
   it.wait(120);
   it.fails("answer", { retryable: true });
-  expect(it.said("reply")[0]).toContain("could not be read");
+  expect(it.said("reply")[0]).toContain("could not read the agent's answer");
 });
 
 test("an answer is not given up for a rate limit, however often and long it is met", () => {
@@ -348,7 +348,7 @@ test("comments of people without write access stay among people, and they are to
   }
   expect(it.effects("follow-up")).toEqual([]);
   expect(it.said("tell")).toHaveLength(1);
-  expect(it.said("tell")[0]).toContain("not passed on");
+  expect(it.said("tell")[0]).toContain("Not sent to the agent");
 });
 
 test("cancel cancels once, says so, and what can't be cancelled is told with its reason", () => {
@@ -395,7 +395,7 @@ test("a handed-over command whose run isn't there goes no further", () => {
   const home = started();
   home.give(slash("cancel run-7"));
   expect(home.effects("hand-over")).toEqual([]);
-  expect(home.said("tell")[0]).toContain("I follow no run run-7 here");
+  expect(home.said("tell")[0]).toContain("I don't follow a run run-7 here");
 });
 
 test("cancel without a run and a place means the only unfinished run of the channel", () => {
@@ -409,7 +409,7 @@ test("cancel without a run and a place means the only unfinished run of the chan
       runAt("INPROGRESS", 7, { run_id: "run-1", metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }),
     ],
   });
-  expect(it.one("hand-over")).toMatchObject({ ref: "run:run-2", event: { text: "cancel run-2" } });
+  expect(it.one("hand-over")).toMatchObject({ ref: "run:run-2", event: { command: { kind: "cancel", run: "run-2" } } });
   const two = story();
   two.give(slash("cancel"));
   two.done("list", {

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { ApiEffect, Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
+import { withReference } from "#core/prompt.ts";
 import { dispatchKey, scopeKey } from "#core/run.ts";
 import type { ApiFault } from "#ports.ts";
 import { command, create, followUp, type SetUp, setUp, since } from "#test/support/engine/set-up.ts";
-import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
 /** Performs the effects in a thread that has the run `run-1`, and answers with their first outcomes. */
@@ -38,14 +39,13 @@ function failing(made: SetUp, fault: Partial<ApiFault> | Error): SetUp {
   return made;
 }
 
-test("a dispatch sends its request as it is and makes a run", async () => {
+test("a dispatch sends its record's request, with its reference line, and makes a run", async () => {
   const made = setUp();
-  const effect = create("d1");
-  expect(await perform(made, effect)).toEqual([
+  expect(await perform(made, create("d1"))).toEqual([
     { ok: true, kind: "create", runId: "run-1", state: "QUEUED" },
   ]);
   expect(made.api.runs.get("run-1")).toMatchObject({
-    prompt: effect.request.prompt,
+    prompt: withReference(requestOf("d1").prompt, "d1"),
     metadata: { [dispatchKey]: "d1" },
   });
   expect(made.api.calls[0]).toBe("create");
@@ -54,14 +54,17 @@ test("a dispatch sends its request as it is and makes a run", async () => {
 test("a dispatch to a factory sends the prompt to the factory of that name", async () => {
   const made = setUp();
   made.api.factoryUids.set("fixers", "f-1");
-  const outcomes = await perform(made, create("d1", { factory: "fixers" }));
+  made.small.records.set("d1", { factory: "fixers" });
+  const outcomes = await perform(made, create("d1"));
   expect(outcomes).toMatchObject([{ ok: true, runId: "run-1" }]);
   expect(made.api.calls[0]).toBe("dispatchToFactory");
   expect(made.api.count("create")).toBe(0);
 });
 
 test("a dispatch to a factory that does not exist is refused by its name", async () => {
-  const outcomes = await perform(setUp(), create("d1", { factory: "nobody" }));
+  const made = setUp();
+  made.small.records.set("d1", { factory: "nobody" });
+  const outcomes = await perform(made, create("d1"));
   expect(outcomes).toMatchObject([{ ok: false, fault: { certainty: "refused", retryable: false } }]);
   expect(JSON.stringify(outcomes)).toContain("nobody");
 });
@@ -83,7 +86,7 @@ test("cancelling is done where the run turns out to have ended, and refused wher
     const made = setUp();
     made.api.add({ run_id: "run-1", state });
     made.api.before = (call) => {
-      if (call === "cancel") throw new Refusal({ status: 400, code: "invalid_request", detail: "Not now." });
+      if (call === "cancel") throw new Refusal({ status: 400, code: "invalid_request", reason: "Not now." });
     };
     return perform(made, cancel);
   };
@@ -113,7 +116,7 @@ test("a run of a kind that can't be cancelled is left alone, and that is told", 
   const made = failing(setUp(), {
     status: 422,
     code: "operation_not_supported",
-    detail: "Not this kind of run.",
+    reason: "Not this kind of run.",
   });
   expect(await perform(made, cancel)).toMatchObject([
     { fault: { certainty: "refused", retryable: false, reason: "Not this kind of run." } },
@@ -208,8 +211,8 @@ test("a failed call is told with the API's words, its code and the link that put
   const made = failing(setUp(), {
     status: 401,
     code: "external_authentication_required",
-    detail: "Connect your account.",
-    authUrl: "https://example.com/connect",
+    reason: "Connect your account.",
+    link: "https://example.com/connect",
   });
   expect(await perform(made, create("d1"))).toEqual([
     {

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { dispatchKey, referenceLine } from "#core/run.ts";
+import type { RunRecord } from "#core/thread.ts";
 import { create, followUp, type SetUp, setUp } from "#test/support/engine/set-up.ts";
-import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
 const timedOut = {
   certainty: "unknown",
   retryable: true,
-  detail: "The API did not answer in time.",
+  reason: "The API did not answer in time.",
 } as const;
 
 /** The API takes the first call of this kind, but the caller never learns of it. */
@@ -17,9 +18,10 @@ function losesTheAnswer(made: SetUp, call: "create" | "followUp" | "dispatchToFa
   };
 }
 
-async function dispatch(made: SetUp, more: Parameters<typeof create>[1] = {}): Promise<void> {
+async function dispatch(made: SetUp, record: Partial<RunRecord> = {}): Promise<void> {
+  made.small.records.set("d1", record);
   await made.engine.start();
-  await made.ask("chat:a", create("d1", more));
+  await made.ask("chat:a", create("d1"));
   await made.clock.advance(10_000);
 }
 
@@ -134,7 +136,7 @@ test("a factory's run, and a skill's, is found under whatever name it was given"
 
   const other = setUp();
   losesTheAnswer(other, "create");
-  await dispatch(other, { request: { ...create("d1").request, skill: "octo/app:fix" } });
+  await dispatch(other, { request: { ...requestOf("d1"), skill: "octo/app:fix" } });
   expect(other.api.count("create")).toBe(1);
   expect(other.api.queries[0]?.name).toBeUndefined();
 });

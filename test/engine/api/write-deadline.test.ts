@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unlessLate } from "#engine/api/write-deadline.ts";
+import { withWriteDeadline } from "#engine/api/write-deadline.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import type { AgentRuns } from "#ports.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
@@ -18,7 +18,7 @@ test("a write that slow look-ups left no time for is not begun, and surely did n
   };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const all = { agentRuns, transcripts: standIn, factories: standIn, log, runName: "bot" };
-  const { api } = unlessLate({ ...all, hand: async () => "handed" }, createTimers(clock), 1_000);
+  const { api } = withWriteDeadline({ ...all, hand: async () => "handed" }, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
   expect(await api.agentRuns.create(request)).toMatchObject({ run_id: "run-1" });

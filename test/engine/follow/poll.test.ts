@@ -14,7 +14,7 @@ function unfinished(made: SetUp, count: number, name: string | null = "bot"): vo
   }
 }
 
-const sweeps = (made: SetUp) => made.happenings.filter(({ kind }) => kind === "swept").length;
+const sweeps = (made: SetUp) => made.observed.filter(({ kind }) => kind === "swept").length;
 
 test("a run's changes reach its thread, to the end, and then nothing is asked any more", async () => {
   const made = setUp();
@@ -166,7 +166,7 @@ test("errors of the API never end the polling, are asked about ever more seldom,
   unfinished(made, 1);
   const { engine, api, clock, logged, store } = made;
   api.before = () => {
-    throw new Refusal({ certainty: "unknown", retryable: true, detail: "The API is not there." });
+    throw new Refusal({ certainty: "unknown", retryable: true, reason: "The API is not there." });
   };
   await engine.start();
   await clock.advance(10 * 60_000);

@@ -162,7 +162,7 @@ test("an effect of a platform that is no longer configured is refused with a rea
   await ask("mail:a", reply("r1", "mail:a"));
   await clock.advance(0);
   expect(store.get("mail:a").effects).toEqual([]);
-  expect(store.get("mail:a").said).toEqual(["The bot is not connected to “mail” any more."]);
+  expect(store.get("mail:a").said).toEqual(["The bot is no longer connected to “mail”."]);
 });
 
 test("a platform that breaks its promise never to reject is tried again, its effect looked up", async () => {
@@ -202,12 +202,12 @@ test("a decision that leaves its effect as it was is not asked again and again w
 });
 
 test("what was performed is told to whoever measures", async () => {
-  const { engine, ask, chat, clock, happenings } = setUp();
+  const { engine, ask, chat, clock, observed } = setUp();
   await engine.start();
   chat.answer = () => ({ ok: false, fault: { certainty: "refused", retryable: false, reason: "no" } });
   await ask("chat:a", reply("r1", "chat:a"), create("d1"));
   await clock.advance(0);
-  const performed = happenings.flatMap((one) => (one.kind === "performed" ? [one] : []));
+  const performed = observed.flatMap((one) => (one.kind === "performed" ? [one] : []));
   expect(performed.map(({ effect, system, ok }) => [effect, system, ok]).sort()).toEqual([
     ["create", "agent-runs", true],
     ["reply", "chat", false],

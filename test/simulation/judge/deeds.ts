@@ -139,7 +139,7 @@ const wasMuted = ({ deeds, seen }: Outside, { event }: Deed): boolean =>
 
 /** That there is no run to pass anything on to is said once in a place. */
 const saidOnce = ({ posted }: Outside, { event }: Deed): boolean =>
-  posted.some(({ place, view }) => place === event.place && headline(view).startsWith("No run is here"));
+  posted.some(({ place, view }) => place === event.place && headline(view).startsWith("Not sent: no run is active"));
 
 function checkRefused(outside: Outside, deed: Deed): void {
   const { event } = deed;

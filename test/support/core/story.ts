@@ -5,7 +5,8 @@ import type { ButtonEvent, CommandEvent, Event, LabelEvent, ReplyEvent } from "#
 import type { Done, Fault } from "#core/outcome.ts";
 import type { Person } from "#core/person.ts";
 import type { Rules } from "#core/policy.ts";
-import type { Run } from "#core/run.ts";
+import { withReference } from "#core/prompt.ts";
+import type { CreateRequest, Run } from "#core/run.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
 
 export const rules: Rules = {
@@ -151,6 +152,13 @@ export function story(change: Partial<Rules> = {}) {
     effects,
     one,
     thread: now,
+    /** The request of the one create effect, as it is sent. */
+    request: (): CreateRequest => {
+      const { dispatch } = one("create");
+      const request = now().runs.find((record) => record.dispatch === dispatch)?.request;
+      if (!request) throw new Error("the run has no request");
+      return { ...request, prompt: withReference(request.prompt, dispatch) };
+    },
     wait: (seconds: number): void => {
       nowMs += seconds * 1_000;
     },

@@ -7,17 +7,17 @@ export class Refusal extends Error implements ApiFault {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  readonly detail: string;
-  readonly authUrl: string | undefined;
+  readonly reason: string;
+  readonly link: string | undefined;
   readonly retryAfterMs: number | undefined;
   constructor(fault: Partial<ApiFault>) {
-    super(fault.detail ?? "refused");
+    super(fault.reason ?? "refused");
     this.certainty = fault.certainty ?? "refused";
     this.retryable = fault.retryable ?? false;
     this.status = fault.status;
     this.code = fault.code;
-    this.detail = fault.detail ?? "refused";
-    this.authUrl = fault.authUrl;
+    this.reason = fault.reason ?? "refused";
+    this.link = fault.link;
     this.retryAfterMs = fault.retryAfterMs;
   }
 }

@@ -1,0 +1,18 @@
+import { distance } from "fastest-levenshtein";
+
+/** The most edits (Levenshtein) that still count as a misspelling. */
+const mostEdits = 2;
+
+/** The known word that `word` is most likely a misspelling of; undefined if none is within two edits. */
+export function closest<Word extends string>(word: string, known: readonly Word[]): Word | undefined {
+  let best: Word | undefined;
+  let fewest = mostEdits + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= fewest) continue;
+    const edits = distance(word, candidate);
+    if (edits >= fewest) continue;
+    best = candidate;
+    fewest = edits;
+  }
+  return best;
+}
