@@ -195,8 +195,10 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "card": {
       const record = runOf(draft, effect.dispatch);
       if (record === undefined) return;
-      const unposted = effect.message === undefined && record.locked === true;
-      const placed = draft.thread.places.includes(effect.at) && !unposted;
+      const awaited = draft.thread.effects.some(
+        ({ kind, after }) => after === effect.id && (kind === "create" || kind === "read"),
+      );
+      const placed = draft.thread.places.includes(effect.at) && !awaited;
       // Without a card the run has no place to be told in, so none is made.
       if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
       else if (!placed && record.request === null) notFollowed(draft, record, reason);

@@ -409,7 +409,10 @@ test("cancel without a run and a place means the only unfinished run of the chan
       runAt("INPROGRESS", 7, { run_id: "run-1", metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }),
     ],
   });
-  expect(it.one("hand-over")).toMatchObject({ ref: "run:run-2", event: { command: { kind: "cancel", run: "run-2" } } });
+  expect(it.one("hand-over")).toMatchObject({
+    ref: "run:run-2",
+    event: { command: { kind: "cancel", run: "run-2" } },
+  });
   const two = story();
   two.give(slash("cancel"));
   two.done("list", {

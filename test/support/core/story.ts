@@ -121,9 +121,10 @@ export const runAt = (state: string, seconds: number, more: Partial<Run> = {}): 
 type DoneOf<K extends Done["kind"]> = Extract<Done, { kind: K }>;
 type EffectOf<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 
-export function story(change: Partial<Rules> = {}) {
+/** `saved`: the thread that the story begins with. */
+export function story(change: Partial<Rules> = {}, saved: Thread | null = null) {
   const decide = createDecide({ ...rules, ...change });
-  let thread: Thread | null = null;
+  let thread: Thread | null = saved;
   let nowMs = start;
 
   const give = (event: Event): string => {
