@@ -65,7 +65,7 @@ export interface LabelEvent extends FromPerson {
   readonly recovered?: true;
 }
 
-/** A run as a sweep found it. */
+/** A run as the API shows it. */
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;

@@ -14,5 +14,7 @@ export const platformOf = (at: Place | Scope): string => at.slice(0, at.indexOf(
 /** Leads to one thread: a place, `run:<id>`, `thread:<id>`, or the id of an event without a place. */
 export type Ref = string;
 
+/** The ref of the thread that has the run. */
 export const runRef = (runId: string): Ref => `run:${runId}`;
+/** The ref of the thread with this id. */
 export const threadRef = (threadId: string): Ref => `thread:${threadId}`;

@@ -33,7 +33,7 @@ export interface Rules {
 }
 
 /** Why a person may not use the bot in a place. */
-export type Refusal = "unlisted" | "not-here" | "no-write-access" | "no-member";
+export type Refusal = "unlisted" | "not-here" | "no-write-access" | "not-a-member";
 
 export type Verdict =
   | { readonly kind: "yes" }
@@ -62,7 +62,7 @@ export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
     case "read":
       return { kind: "no", refusal: "no-write-access" };
     case "none":
-      return { kind: "no", refusal: "no-member" };
+      return { kind: "no", refusal: "not-a-member" };
     default:
       return by.permission satisfies never;
   }

@@ -1,4 +1,4 @@
-/** What commands mean, wherever they were given. */
+/** What commands mean, whatever event they come with. */
 import { type Command, type ParsedCommand, parseCommand } from "#core/command.ts";
 import type { FetchEffect } from "#core/effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf } from "#core/event.ts";
@@ -28,6 +28,13 @@ function withCommand(event: CommandEvent | ReplyEvent, command: Command): Comman
   return { kind: "command", id, at, by, scope, place, text, command, message };
 }
 
+/** Does what the parsed text says, or tells what is wrong with it. */
+export function applyParsed(draft: Draft, event: CommandEvent | ReplyEvent, parsed: ParsedCommand): void {
+  if (parsed.ok) applyCommand(draft, event, parsed.command);
+  else tell(draft, event, notes.problemView(parsed.problem));
+}
+
+/** Carries the command out. */
 export function applyCommand(draft: Draft, event: CommandEvent | ReplyEvent, command: Command): void {
   switch (command.kind) {
     case "run": {
@@ -201,11 +208,8 @@ export function listed(draft: Draft, event: CommandEvent, runs: readonly Run[]):
   }
   const { kind } = parsed.command;
   const handOver = ({ run_id: run }: Run): void => {
-    add(draft, event.id, {
-      kind: "hand-over",
-      ref: runRef(run),
-      event: withCommand(event, { kind, run }),
-    });
+    const handedOver = withCommand(event, { kind, run });
+    add(draft, event.id, { kind: "hand-over", ref: runRef(run), event: handedOver });
   };
   if (kind !== "cancel") return handOver(latest);
   const unfinished = here.filter((run) => !isEnded(run.state));

@@ -73,6 +73,10 @@ export function add(draft: Draft, cause: string, effect: NewEffect): string {
 }
 
 function destinationOf(effect: NewEffect): Effect["to"] {
+  if ("at" in effect) {
+    const isRead = effect.kind === "read" || effect.kind === "permission";
+    return isRead ? `read ${effect.at}` : effect.at;
+  }
   switch (effect.kind) {
     case "create":
     case "follow-up":
@@ -84,15 +88,6 @@ function destinationOf(effect: NewEffect): Effect["to"] {
       return toApiRead;
     case "hand-over":
       return toEngine;
-    case "read":
-    case "permission":
-      return `read ${effect.at}`;
-    case "card":
-    case "reply":
-    case "tell":
-    case "react":
-    case "label":
-      return effect.at;
     default:
       return effect satisfies never;
   }
@@ -150,26 +145,15 @@ function refreshCards(draft: Draft, record: RunRecord, view: View): void {
   for (const effect of pending) replaceEffect(draft, { ...effect, view, revision: effect.revision + 1 });
   for (const [place, message] of Object.entries(record.cards)) {
     if (message === null || pending.some((effect) => effect.at === place)) continue;
-    add(draft, record.dispatch, {
-      kind: "card",
-      at: place,
-      dispatch: record.dispatch,
-      view,
-      revision: 1,
-      message,
-    });
+    const { dispatch } = record;
+    add(draft, dispatch, { kind: "card", at: place, dispatch, view, revision: 1, message });
   }
 }
 
 /** Posts the run's card in a place, or in a scope, where it begins a place. Returns the effect's id. */
 export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): string {
-  return add(draft, record.dispatch, {
-    kind: "card",
-    at,
-    dispatch: record.dispatch,
-    view: cardView(record),
-    revision: 1,
-  });
+  const { dispatch } = record;
+  return add(draft, dispatch, { kind: "card", at, dispatch, view: cardView(record), revision: 1 });
 }
 
 /** Labels the places with the state of the current run. */
@@ -186,24 +170,20 @@ export function setLabels(draft: Draft): void {
   }
 }
 
-function labelOf(record: RunRecord): StateLabel {
-  if (record.failed !== null) return "agent:failed";
-  if (record.run === null || (isEnded(record.run.state) && record.reopened)) return "agent:queued";
-  switch (record.run.state) {
-    case "QUEUED":
-    case "PENDING":
-    case "CLAIMED":
-      return "agent:queued";
-    case "BLOCKED":
-      return "agent:blocked";
-    case "SUCCEEDED":
-      return "agent:done";
-    // A cancelled run brought no result either; the card says that it was cancelled.
-    case "CANCELLED":
-    case "FAILED":
-    case "ERROR":
-      return "agent:failed";
-    default:
-      return "agent:running";
-  }
+const labels: Readonly<Record<string, StateLabel>> = {
+  QUEUED: "agent:queued",
+  PENDING: "agent:queued",
+  CLAIMED: "agent:queued",
+  BLOCKED: "agent:blocked",
+  SUCCEEDED: "agent:done",
+  // A cancelled run has no result either; the card says that it was cancelled.
+  CANCELLED: "agent:failed",
+  FAILED: "agent:failed",
+  ERROR: "agent:failed",
+};
+
+function labelOf({ failed, run, reopened }: RunRecord): StateLabel {
+  if (failed !== null) return "agent:failed";
+  if (run === null || (isEnded(run.state) && reopened)) return "agent:queued";
+  return labels[run.state] ?? "agent:running";
 }

@@ -6,7 +6,7 @@ import { labelDefaults, type Refusal, type Rules, verdict } from "#core/policy.t
 import { followUpOf, labelRequest, visible } from "#core/prompt.ts";
 import { currentRun, isAtWork, type RunRecord, type Thread } from "#core/thread.ts";
 import * as notes from "#core/words/notes.ts";
-import { applyCommand, cancelRun, commandIn } from "./command.ts";
+import { applyCommand, applyParsed, cancelRun, commandIn } from "./command.ts";
 import { dispatch, retryRun } from "./dispatch.ts";
 import { add, type Draft, nextId, once, runOf, see, tell } from "./draft.ts";
 
@@ -32,12 +32,11 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
-      const [waiting] = thread.waiting;
-      const asked = waiting === undefined ? [] : ["at" in waiting ? waiting.at : null];
+      const waiting = thread.waiting.slice(0, 1).map(({ at }) => at);
       // Requests may be delivered in another order than they were made.
-      const since = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : asked;
+      const asked = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : waiting;
       // A reply from before every request is part of a prompt, and no answer to it.
-      const isEarlier = since.every((at) => at !== null && isBefore(event.at, at));
+      const isEarlier = asked.every((at) => at !== null && isBefore(event.at, at));
       return isEarlier ? "not-ours" : "ours";
     }
     default:
@@ -111,12 +110,8 @@ function apply(draft: Draft, event: PersonEvent): void {
   if (allowed.kind === "no") return refuse(draft, event, allowed.refusal);
   if (allowed.kind !== "yes") return;
   switch (event.kind) {
-    case "command": {
-      const parsed = commandIn(event);
-      return parsed.ok
-        ? applyCommand(draft, event, parsed.command)
-        : tell(draft, event, notes.problemView(parsed.problem));
-    }
+    case "command":
+      return applyParsed(draft, event, commandIn(event));
     case "reply":
       return applyReply(draft, event);
     case "button":
@@ -152,11 +147,7 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
     leaveFiles(draft, event);
   if (event.mention) {
     const parsed = parseMention(event.text);
-    if (parsed !== null) {
-      return parsed.ok
-        ? applyCommand(draft, event, parsed.command)
-        : tell(draft, event, notes.problemView(parsed.problem));
-    }
+    if (parsed !== null) return applyParsed(draft, event, parsed);
     if (latest === undefined || latest.failed !== null) {
       return applyCommand(draft, event, { kind: "run", prompt: event.text.trim(), flags: {} });
     }

@@ -8,7 +8,7 @@ const refusals: Readonly<Record<Refusal, string>> = {
   unlisted: "you are not on the list of people who may use this bot",
   "not-here": "this bot may not be used here",
   "no-write-access": "this needs write access to the repository",
-  "no-member": "only members of this repository or workspace may do this",
+  "not-a-member": "only members of this repository or workspace may do this",
 };
 
 /** The person may not do what they asked for. */
@@ -79,16 +79,21 @@ export const mutedView = note(
 );
 export const unmutedView = note("Unmuted: replies go to the agent again.");
 
+/** A thread of ours has the run that a person wants to follow. */
 export const alreadyFollowedView = (run: string): View =>
   note(`A thread here already follows the run \`${run}\`.`);
+/** The run was asked for here, and its own thread is about to follow it. */
 export const followedAtHomeView = (run: string): View =>
   note(`The run \`${run}\` is followed in the thread where it was asked for.`);
+/** The run belongs to a scope where the person may have no rights. */
 export const foreignRunView = (run: string): View =>
   note(`The run \`${run}\` belongs to another channel or repository.`, "bad");
+/** No thread of ours has the run. */
 export const unknownRunView = (run: string): View =>
   note(
     `I don't follow a run \`${run}\` here. \`attach ${run}\` follows a run that was started elsewhere.`,
     "attention",
   );
+/** The API has no such run. */
 export const noSuchRunView = (run: string): View =>
   note(`There is no run \`${run}\`. Please check its id.`, "attention");

@@ -11,12 +11,12 @@ export const plain = (tone: View["tone"], headline: Text, details: readonly Text
   actions: [],
 });
 
-/** A view of one sentence of ours; what stands in backticks is shown as code. */
-export const note = (sentence: string, tone: View["tone"] = "plain"): View =>
-  plain(
-    tone,
-    sentence.split("`").map((piece, index) => (index % 2 === 1 ? { code: piece } : piece)),
-  );
+/** The text of a sentence of ours; backticks mark code. */
+export const rich = (sentence: string): Text =>
+  sentence.split("`").map((piece, index) => (index % 2 === 1 ? { code: piece } : piece));
+
+/** A view of one sentence of ours; backticks mark code. */
+export const note = (sentence: string, tone: View["tone"] = "plain"): View => plain(tone, rich(sentence));
 
 const states: Readonly<Record<string, readonly [View["tone"], string]>> = {
   QUEUED: ["waiting", "Queued"],
