@@ -15,7 +15,7 @@ import {
   subject,
 } from "#test/support/core/story.ts";
 
-test("a slash command posts the card first, and only its place lets the run be made", () => {
+test("a slash command posts the card first, and the run is created when the card has a place", () => {
   const it = story();
   const command = slash("run --model gpt-x fix it");
   expect(it.give(command)).toBe("keep");
@@ -46,7 +46,7 @@ test("if the bot can't post in the channel, the person is told privately and no 
   expect(it.settled()).toBe(true);
 });
 
-test("in a locked issue the card comes first: without it no run is made, with it the run goes its way", () => {
+test("in a locked issue the card comes first, and the run is made only if it can be posted", () => {
   const locked = { subject: { ...subject, locked: true as const } };
   const refused = story();
   refused.give(labelled("agent", locked));
@@ -87,7 +87,7 @@ test("a mention inside a thread brings the thread so far as context", () => {
   expect(it.request().prompt.startsWith("fix it")).toBe(true);
 });
 
-test("if the thread can't be read, the run is made all the same and the agent is told of the gap", () => {
+test("if the thread can't be read, the run is made anyway and the agent is told of the gap", () => {
   const it = story();
   it.give(mention("fix it", { first: false }));
   for (let tries = 0; tries < 4; tries += 1) it.fails("read", { retryable: true });
@@ -109,7 +109,7 @@ test("the same message, delivered twice and as two kinds of event, makes one run
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("a label waits until GitHub said what its author may do, and is then dispatched with the issue", () => {
+test("a label waits for its author's permission, and is then dispatched with the issue", () => {
   const it = story();
   it.give(labelled());
   expect(it.thread().effects.map((effect) => effect.kind)).toEqual(["permission"]);
@@ -123,7 +123,7 @@ test("a label waits until GitHub said what its author may do, and is then dispat
   expect(it.one("label")).toMatchObject({ at: issue, label: "agent:queued" });
 });
 
-test("a label of somebody without write access starts nothing, and says so once", () => {
+test("a label of a person without write access starts nothing, and the person is told once", () => {
   const it = story();
   it.give(labelled());
   it.done("permission", { permission: "read" });
@@ -178,7 +178,7 @@ test("bots are neither obeyed nor answered", () => {
   }
 });
 
-test("on Slack the allowlist decides, and who is not on it is told privately", () => {
+test("on Slack the allowlist decides, and people who are not on it are told privately", () => {
   const it = story({ allow: { slack: { people: ["UBOB"] } } });
   it.give(slash("run fix it"));
   expect(it.thread().runs).toEqual([]);
@@ -197,14 +197,14 @@ test("defaults of the channel and the label apply, and a flag wins over them", (
   });
 });
 
-test("an MCP server that nobody set up is named, and no run is made", () => {
+test("an unknown MCP server is named, and no run is made", () => {
   const it = story();
   it.give(slash("run --mcp tracker fix it"));
   expect(it.thread().runs).toEqual([]);
   expect(it.said("tell")[0]).toBe("I don't know the MCP server tracker. These are set up: docs.");
 });
 
-test("a refused create is told in the place with its reason, and so is whatever waited for it", () => {
+test("a refused create is told in its place with the reason, and so is each message that waited for it", () => {
   const it = story();
   it.give(mention("fix it"));
   it.give(reply("and hurry"));
@@ -221,7 +221,7 @@ test("a refused create is told in the place with its reason, and so is whatever 
   expect(it.settled()).toBe(true);
 });
 
-test("an unclear create is tried again later, looked up first, and people learn that it waits", () => {
+test("a create with an unknown outcome is looked up and tried again, and the card says that it waits", () => {
   const it = story();
   it.give(mention("fix it"));
   it.fails("create", { retryable: true, certainty: "unknown", reason: "The API is away." });
@@ -280,7 +280,7 @@ test("attach follows a run that was started elsewhere", () => {
   expect(it.said("reply")[0]).toContain("Nightly is green.");
 });
 
-test("attach to a run that ended already tells its end where the card came to stand", () => {
+test("attach to a run that has ended tells the end in the card's place", () => {
   const it = story();
   it.give(slash("attach run-9"));
   it.done("hand-over", { taken: false });
@@ -291,7 +291,7 @@ test("attach to a run that ended already tells its end where the card came to st
   expect(it.one("reply").at).toBe(place);
 });
 
-test("attach to a run of another channel, or to none, starts following nothing", () => {
+test("attach to a run of another channel, or to an unknown run, follows nothing", () => {
   const foreign = story();
   foreign.give(slash("attach run-9"));
   foreign.done("hand-over", { taken: false });

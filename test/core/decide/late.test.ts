@@ -55,7 +55,7 @@ test.each([
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("a label that is put on again, within the minute or much later, starts another run", () => {
+test("a label that is added again, within the minute or much later, starts another run", () => {
   const it = story();
   for (const seconds of [100, 110, 9_000]) {
     it.give(labelled("agent", { at: at(seconds) }));

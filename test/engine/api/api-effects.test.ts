@@ -69,19 +69,19 @@ test("a dispatch to a factory that does not exist is refused by its name", async
   expect(JSON.stringify(outcomes)).toContain("nobody");
 });
 
-test("a follow-up is sent as it is to the run of its dispatch", async () => {
+test("a follow-up is sent unchanged to the run of its dispatch", async () => {
   const made = setUp();
   const effect = followUp("f1", "d0");
   expect(await perform(made, effect)).toEqual([{ ok: true, kind: "follow-up" }]);
   expect(made.api.conversations.get("run-1")).toEqual([{ role: "user", text: effect.message }]);
 });
 
-test("what is meant for a dispatch without a run is refused", async () => {
+test("an effect for a dispatch without a run is refused", async () => {
   const outcomes = await perform(setUp(), followUp("f1", "d9"));
   expect(outcomes).toMatchObject([{ fault: { certainty: "refused", retryable: false } }]);
 });
 
-test("cancelling is done where the run turns out to have ended, and refused where it still works", async () => {
+test("a refused cancel succeeds if the run has ended, and fails if it still works", async () => {
   const cancelIn = async (state: string): Promise<Outcome[]> => {
     const made = setUp();
     made.api.add({ run_id: "run-1", state });
@@ -96,7 +96,7 @@ test("cancelling is done where the run turns out to have ended, and refused wher
   ]);
 });
 
-test("cancelling that is refused for another reason is not done", async () => {
+test("a cancel that is refused for another reason fails", async () => {
   const made = failing(setUp(), { status: 400, code: "integration_not_configured" });
   expect(await perform(made, cancel)).toMatchObject([{ fault: { code: "integration_not_configured" } }]);
 });
@@ -112,7 +112,7 @@ test("a run that is still being prepared is cancelled as soon as it can be", asy
   expect(made.api.runs.get("run-1")?.state).toBe("CANCELLED");
 });
 
-test("a run of a kind that can't be cancelled is left alone, and that is told", async () => {
+test("a run of a kind that can't be cancelled goes on, and the reason is told", async () => {
   const made = failing(setUp(), {
     status: 422,
     code: "operation_not_supported",
@@ -131,7 +131,7 @@ test("a run is fetched, and one that the API does not know is null", async () =>
   expect(await perform(other, fetch)).toEqual([{ ok: true, kind: "fetch", run }]);
 });
 
-test("the answer is the last thing that the assistant wrote", async () => {
+test("the answer is the assistant's last message", async () => {
   const made = setUp();
   made.api.conversations.set("run-1", [
     { role: "assistant", text: "first" },
@@ -171,7 +171,7 @@ test("the answer to an end that is read late is the one it had then, not that of
   expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
-test("a turn that was cancelled before it began does not get the answer of the one before", async () => {
+test("a turn that was cancelled before it began does not get the previous turn's answer", async () => {
   const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
   const said = (at: string) => ({ role: "user", text: "and the docs", at });
   const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20Z" } };
@@ -207,7 +207,7 @@ test("a scope's runs are listed under whatever name, newest first, past pages of
   expect(made.api.count("list")).toBe(3);
 });
 
-test("a failed call is told with the API's words, its code and the link that puts it right", async () => {
+test("a failed call has the API's sentence, its code and the link to fix it", async () => {
   const made = failing(setUp(), {
     status: 401,
     code: "external_authentication_required",
@@ -228,7 +228,7 @@ test("a failed call is told with the API's words, its code and the link that put
   ]);
 });
 
-test("an error that says nothing of itself has an unknown outcome and is tried again", async () => {
+test("an error without the fields of a fault has an unknown outcome and is tried again", async () => {
   const made = failing(setUp(), new TypeError("x is not a function"));
   const [outcome] = await perform(made, create("d1"));
   expect(outcome).toMatchObject({ fault: { certainty: "unknown", retryable: true } });

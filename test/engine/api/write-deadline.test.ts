@@ -5,7 +5,7 @@ import type { AgentRuns } from "#ports.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 
-test("a write that slow look-ups left no time for is not begun, and surely did not happen", async () => {
+test("a write is not begun after its deadline, and is known not to have happened", async () => {
   const clock = createHandClock();
   const standIn = new StandInApi(clock);
   let creates = 0;
