@@ -15,8 +15,6 @@ export interface Api {
   readonly log: Log;
   /** Delivers a run to its thread. */
   readonly hand: Hand;
-  /** Config name that marks our runs. */
-  readonly runName: string;
 }
 
 /** The outcome of an effect that failed. */

@@ -2,6 +2,7 @@ import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { HandOverEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
+import { failed } from "#engine/api/api.ts";
 import type { Save } from "#engine/save.ts";
 
 /**
@@ -19,7 +20,4 @@ export async function handOver(save: Save, effect: HandOverEffect, log: Log): Pr
   }
 }
 
-const notYet = (reason: string): Outcome => ({
-  ok: false,
-  fault: { certainty: "not-sent", retryable: true, reason },
-});
+const notYet = (reason: string): Outcome => failed({ certainty: "not-sent", retryable: true, reason });

@@ -1,4 +1,4 @@
-/** Tells a thread's story to the core: events in, effects looked at, outcomes in. No I/O, no clock. */
+/** Tells a thread's story to the core: events and outcomes go in, effects are looked at. No I/O, no clock. */
 import { createDecide } from "#core/decide/decide.ts";
 import type { Effect } from "#core/effect.ts";
 import type { ButtonEvent, CommandEvent, Event, LabelEvent, ReplyEvent } from "#core/event.ts";
@@ -193,7 +193,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
     },
     run: (state: string, seconds: number, more: Partial<Run> = {}): string =>
       give({ kind: "run", run: runAt(state, seconds, more) }),
-    /** Views of what was said and not yet performed, as plain text. */
+    /** Views of the pending effects of the kind, as plain text. */
     said: (kind: "tell" | "reply" | "card"): string[] =>
       now().effects.flatMap((effect) => (effect.kind === kind ? [words(effect.view)] : [])),
     restart: (): void => {

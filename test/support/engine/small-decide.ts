@@ -62,7 +62,7 @@ export interface SmallDecide {
   /** Every outcome that was decided, whether or not it was saved. */
   readonly outcomes: { readonly effect: string; readonly outcome: Outcome }[];
   readonly runEvents: Run[];
-  /** What an event asks for, by its id; without an entry, nothing. */
+  /** The effects that an event adds, by its id; without an entry, none. */
   readonly asks: Map<string, readonly Effect[] | "ignore" | "again">;
   /** Fields of the record that a create effect begins, by its dispatch. */
   readonly records: Map<string, Partial<RunRecord>>;

@@ -24,7 +24,7 @@ export class Refusal extends Error implements ApiFault {
 
 type Call = "create" | "list" | "fetch" | "followUp" | "cancel" | "messages" | "dispatchToFactory";
 
-/** An API in memory that keeps runs, answers lists as the real one does, and can be told to misbehave. */
+/** An API in memory that lists runs like the real one, and can be made to misbehave. */
 export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly runs = new Map<string, Run>();
   readonly conversations = new Map<string, Spoken[]>();
@@ -32,9 +32,9 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly calls: Call[] = [];
   readonly queries: RunQuery[] = [];
   readonly ignores = new Set<"name" | "created_after" | "updated_after">();
-  /** Called before each call does anything; it may throw, or wait. */
+  /** Called before each call takes effect; it may throw, or wait. */
   before: (call: Call) => Promise<void> | void = () => {};
-  /** Called after the call took effect; it may throw, so that the caller does not learn of it. */
+  /** Called after each call took effect; it may throw, so that the caller does not know. */
   afterwards: (call: Call) => Promise<void> | void = () => {};
   readonly #clock: Clock;
   pageSize = 500;
@@ -71,7 +71,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
     return added;
   }
 
-  /** The run moves on. */
+  /** Changes the run. */
   turn(runId: string, state: string): void {
     const run = this.runs.get(runId);
     if (run === undefined) throw new Error(`there is no run ${runId}`);
