@@ -95,6 +95,15 @@ test("if the thread can't be read, the run is made anyway and the agent is told 
   expect(it.request().prompt).toContain("left out");
 });
 
+test("a prompt is saved once, with its context, however long it is", () => {
+  const it = story();
+  const words = `fix it ${"and more ".repeat(50)}carefully`;
+  it.give(mention(words, { first: false }));
+  it.done("read", { messages: [{ author: "bob", at: "t", text: "Mondays!", bot: false }], omitted: 0 });
+  expect(JSON.stringify(it.thread()).split(words)).toHaveLength(2);
+  expect(JSON.stringify(it.thread()).split("Mondays!")).toHaveLength(2);
+});
+
 test("the same message, delivered twice and as two kinds of event, makes one run", () => {
   const it = story();
   const event = mention("fix it");
