@@ -101,7 +101,7 @@ async function startBot(
     runName: config.rules.runName,
     pollIntervalMs: config.pollIntervalMs,
     catchUp: { notes: store, intervalMs: catchUpIntervalMs },
-    observe: (event) => metrics.count(event),
+    observe: (happening) => metrics.count(happening),
   });
   const metrics = createMetrics(() => engine.status());
   stops.defer(() => engine.stop());

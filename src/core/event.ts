@@ -65,7 +65,7 @@ export interface LabelEvent extends FromPerson {
   readonly recovered?: true;
 }
 
-/** A run as the API shows it. */
+/** A run as a sweep found it. */
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;

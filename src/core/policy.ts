@@ -12,7 +12,7 @@ export interface DispatchDefaults {
   readonly mcp?: readonly string[];
 }
 
-/** The settings that decisions depend on. */
+/** Everything about deciding that an installation can set. */
 export interface Rules {
   /** Config name that marks our runs. */
   readonly runName: string;
@@ -28,7 +28,7 @@ export interface Rules {
   readonly allow: Readonly<
     Record<string, { readonly people?: readonly string[]; readonly scopes?: readonly Scope[] }>
   >;
-  /** How long a retryable effect is retried before it is given up, in milliseconds. */
+  /** A retryable refusal is retried for so long, then told. */
   readonly retryForMs: number;
 }
 

@@ -95,7 +95,7 @@ export const newRun = {
 export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
 
-/** The run is being created, is working, or waits for an answer. */
+/** The API makes it, works on it, or waits for an answer. */
 export const isAtWork = ({ failed, open, run, reopened }: RunRecord): boolean =>
   failed === null && open && (run === null || !isEnded(run.state) || reopened);
 

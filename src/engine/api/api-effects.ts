@@ -108,7 +108,7 @@ function saidUntil(endedAt: string, messages: readonly Spoken[]): readonly Spoke
 const isLater = (at: string | undefined, than: string | undefined): boolean =>
   Date.parse(at ?? "") > Date.parse(than ?? "");
 
-/** Lists under every name: a factory, a skill or a person may have named the scope's run. */
+/** Under whatever name: a factory, a skill or a person may have given the scope's run another one than ours. */
 async function listOurs(api: Api, scope: Scope): Promise<Outcome> {
   const runs: Run[] = [];
   const list: Api["agentRuns"]["list"] = (query) => api.agentRuns.list(query);

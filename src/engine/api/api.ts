@@ -13,8 +13,10 @@ export interface Api {
   readonly transcripts: Transcripts;
   readonly factories: Factories;
   readonly log: Log;
-  /** Delivers a run to its thread. */
+  /** Has a run decided in its thread. */
   readonly hand: Hand;
+  /** Config name that marks our runs. */
+  readonly runName: string;
 }
 
 /** The outcome of an effect that failed. */

@@ -179,7 +179,7 @@ test("a look from before a follow-up was taken does not end the wait for what co
   expect(it.effects("answer")).toHaveLength(1);
 });
 
-test("an end is told once, however often sweeps show it", () => {
+test("an end is told once, though sweeps show it again and again", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   const { effects } = it.thread();

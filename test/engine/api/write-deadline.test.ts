@@ -17,7 +17,7 @@ test("a write is not begun after its deadline, and is known not to have happened
     cancel: (runId) => standIn.cancel(runId),
   };
   const log = { debug() {}, info() {}, warn() {}, error() {} };
-  const all = { agentRuns, transcripts: standIn, factories: standIn, log };
+  const all = { agentRuns, transcripts: standIn, factories: standIn, log, runName: "bot" };
   const { api } = withWriteDeadline({ ...all, hand: async () => "handed" }, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
