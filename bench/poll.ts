@@ -110,8 +110,8 @@ async function startPoller(ground: Ground, outside: Outside) {
     log,
     runName,
     pollIntervalMs,
-    observe(happening) {
-      if (happening.kind === "swept") swept?.(happening.changed);
+    observe(event) {
+      if (event.kind === "swept") swept?.(event.changed);
     },
   });
   await engine.start();

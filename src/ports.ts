@@ -57,17 +57,9 @@ export interface Factories {
 }
 
 /** Fields of the errors that the three ports above reject with. */
-export interface ApiFault {
-  readonly certainty: Fault["certainty"];
-  readonly retryable: boolean;
+export interface ApiFault extends Fault {
   /** HTTP status, if there was an answer. */
   readonly status?: number | undefined;
-  /** Last segment of the problem document's `type`. */
-  readonly code?: string | undefined;
-  /** The problem document's detail, or a sentence of ours. */
-  readonly detail: string;
-  readonly authUrl?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** How an effect is to be tried. */

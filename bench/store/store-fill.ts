@@ -33,8 +33,6 @@ export function sampleThread(index: number): Thread {
         name: "bench",
         by,
         asked: "fix the flaky test",
-        words: "fix the flaky test",
-        subject: null,
         request,
         since,
         askedAt: null,

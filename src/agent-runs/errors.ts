@@ -8,13 +8,13 @@ export interface ErrorFacts {
   /** The same call may succeed later. */
   readonly retryable: boolean;
   /** One sentence for people. */
-  readonly detail: string;
+  readonly reason: string;
   readonly status?: number | undefined;
   /** Last segment of the problem document's `type`. */
   readonly code?: string | undefined;
   /** Where a person can put it right. */
-  readonly authUrl?: string | undefined;
-  /** Whose account is to be connected at `authUrl`. */
+  readonly link?: string | undefined;
+  /** Whose account is to be connected at `link`. */
   readonly provider?: string | undefined;
   /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;
@@ -27,22 +27,22 @@ export class AgentRunsError extends Error implements ErrorFacts {
   override readonly name: string = "AgentRunsError";
   readonly certainty: Certainty;
   readonly retryable: boolean;
-  readonly detail: string;
+  readonly reason: string;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  readonly authUrl: string | undefined;
+  readonly link: string | undefined;
   readonly provider: string | undefined;
   readonly retryAfterMs: number | undefined;
   readonly traceId: string | undefined;
 
   constructor(facts: ErrorFacts, options?: ErrorOptions) {
-    super(facts.detail, options);
+    super(facts.reason, options);
     this.certainty = facts.certainty;
     this.retryable = facts.retryable;
-    this.detail = facts.detail;
+    this.reason = facts.reason;
     this.status = facts.status;
     this.code = facts.code;
-    this.authUrl = facts.authUrl;
+    this.link = facts.link;
     this.provider = facts.provider;
     this.retryAfterMs = facts.retryAfterMs;
     this.traceId = facts.traceId;
@@ -59,7 +59,7 @@ export class BadRequestError extends StatusError {
   override readonly name = "BadRequestError";
 }
 
-/** 401: the API key is missing or wrong, or (`authUrl`) an account outside must be connected first. */
+/** 401: the API key is missing or wrong, or (`link`) an account outside must be connected first. */
 export class AuthenticationError extends StatusError {
   override readonly name = "AuthenticationError";
 }
@@ -120,7 +120,7 @@ export class AmbiguousOutcomeError extends AgentRunsError {
 
   constructor(cause: AgentRunsError) {
     super({ ...factsOf(cause), certainty: "unknown" }, { cause });
-    this.message = `${cause.detail} Whether the request was carried out is unknown; look before you repeat it.`;
+    this.message = `${cause.reason} Whether the request was carried out is unknown; look before you repeat it.`;
     this.cause = cause;
   }
 }
@@ -149,8 +149,8 @@ export class InvalidRequestError extends AgentRunsError {
   /** Fields of the request that are missing or of another shape; empty where it is something else. */
   readonly fields: readonly string[];
 
-  constructor(detail: string, fields: readonly string[] = [], options?: ErrorOptions) {
-    super({ certainty: "not-sent", retryable: false, detail }, options);
+  constructor(reason: string, fields: readonly string[] = [], options?: ErrorOptions) {
+    super({ certainty: "not-sent", retryable: false, reason }, options);
     this.fields = fields;
   }
 }
@@ -162,6 +162,6 @@ export class AmbiguousFactoryError extends AgentRunsError {
 
 /** The error's facts alone. */
 function factsOf(error: AgentRunsError): ErrorFacts {
-  const { certainty, retryable, detail, status, code, authUrl, provider, retryAfterMs, traceId } = error;
-  return { certainty, retryable, detail, status, code, authUrl, provider, retryAfterMs, traceId };
+  const { certainty, retryable, reason, status, code, link, provider, retryAfterMs, traceId } = error;
+  return { certainty, retryable, reason, status, code, link, provider, retryAfterMs, traceId };
 }

@@ -79,7 +79,7 @@ export function createFactoryCalls(send: Send) {
     throw new AmbiguousFactoryError({
       certainty: "not-sent",
       retryable: false,
-      detail: `Several factories are called "${wanted}"; name one by its uid.`,
+      reason: `Several factories are called "${wanted}"; name one by its uid.`,
     });
   }
 

@@ -1,57 +1,57 @@
 import type { CommandEvent, PersonEvent } from "./event.ts";
 import type { Person } from "./person.ts";
 import type { MessageId, Place, Ref, Scope } from "./place.ts";
-import type { CreateRequest, Run } from "./run.ts";
+import type { Run } from "./run.ts";
 import type { View } from "./view.ts";
 
 /** Destination of the effects that the Agent Runs API performs. */
 export const toApi = "agent-runs";
-/** Destination of what is only read from the Agent Runs API: it need not wait for what is written. */
+/** Destination of the effects that only read from the Agent Runs API: they do not wait for writes. */
 export const toApiRead = "agent-runs:read";
-/** Destination of what the engine does by itself: handing an event to another thread. */
+/** Destination of the effects that the engine performs itself. */
 export const toEngine = "engine";
 
 interface Pending {
-  /** Never changes; the outside world carries it, so that a repetition can be recognised. */
+  /** Permanent. What the effect makes outside carries it, so that an earlier try can be found. */
   readonly id: string;
   /** One thread's effects toward one destination happen in order, one at a time. */
   readonly to: typeof toApi | typeof toApiRead | typeof toEngine | Place | Scope | `read ${Place}`;
-  /** Not to be tried while this effect of the same thread is still to perform. */
+  /** Id of an effect of the same thread that must be performed or given up first. */
   readonly after?: string;
   /** When it was decided, RFC 3339. */
   readonly since: string;
   /** Tries that failed so far. */
   readonly tries: number;
-  /** Not to be tried before, RFC 3339. */
+  /** When it may be tried again, RFC 3339. */
   readonly notBefore?: string;
-  /** An earlier try may have succeeded unseen: look it up before doing it again. */
+  /** An earlier try may have succeeded: look it up before doing it again. */
   readonly uncertain?: boolean;
 }
 
-/** Create a run; `factory`, a name or uid, sends the prompt to that factory. */
+/** Create the dispatch's run, as its record in the thread says. */
 export interface CreateEffect extends Pending {
   readonly kind: "create";
   readonly dispatch: string;
-  readonly request: CreateRequest;
-  readonly factory?: string;
 }
+/** Send a message to the dispatch's run. */
 export interface FollowUpEffect extends Pending {
   readonly kind: "follow-up";
   readonly dispatch: string;
   readonly message: string;
-  /** The message to react to when the API has taken it. */
+  /** Its author, and the message to react to when the API has taken it. */
   readonly from: { readonly place: Place; readonly message?: MessageId; readonly by: Person };
 }
+/** Cancel the dispatch's run; `asked` is the event that asked for it. */
 export interface CancelEffect extends Pending {
   readonly kind: "cancel";
   readonly dispatch: string;
   readonly asked: PersonEvent;
 }
-/** Read one run: to follow it, or to answer a question about it. */
+/** Read one run for an `attach` or `status` that names it. */
 export interface FetchEffect extends Pending {
   readonly kind: "fetch";
   readonly runId: string;
-  readonly asked: PersonEvent;
+  readonly asked: CommandEvent;
 }
 /** Read the agent's answer, the last assistant message of the run's conversation. */
 export interface AnswerEffect extends Pending {
@@ -62,11 +62,12 @@ export interface AnswerEffect extends Pending {
   /** The run as it was when it ended or blocked. */
   readonly run: Omit<Run, "prompt">;
 }
-/** List our recent runs, to answer a command that names none. */
+/** List the scope's recent runs for a command that names none. */
 export interface ListEffect extends Pending {
   readonly kind: "list";
   readonly asked: CommandEvent;
 }
+/** The effects that the Agent Runs API performs. */
 export type ApiEffect =
   | CreateEffect
   | FollowUpEffect
@@ -75,13 +76,13 @@ export type ApiEffect =
   | AnswerEffect
   | ListEffect;
 
-/** Post the card, or edit it where it stands (`message`). In a scope it begins a new place. */
+/** Post the run's card, or edit it (`message`). A card that is posted in a scope begins a new place. */
 export interface CardEffect extends Pending {
   readonly kind: "card";
   readonly at: Place | Scope;
   readonly dispatch: string;
   readonly view: View;
-  /** Rises when the view is replaced, so that a newer view is not lost while an older one is sent. */
+  /** Rises when the view is replaced, so that a newer view is not lost while an older one is being sent. */
   readonly revision: number;
   readonly message?: MessageId;
 }
@@ -90,7 +91,7 @@ export interface ReplyEffect extends Pending {
   readonly kind: "reply";
   readonly at: Place;
   readonly view: View;
-  /** Of whose run it tells: who hears it privately if the place is gone or closed. */
+  /** The run that it is about; its requester is told privately if the place is gone or closed. */
   readonly dispatch?: string;
 }
 /** Tell one person, privately where the platform allows. */
@@ -99,22 +100,24 @@ export interface TellEffect extends Pending {
   readonly at: Place | Scope;
   readonly person: Person;
   readonly view: View;
+  /** Address for a private answer, if the platform gave one. */
   readonly answerVia?: string;
 }
+/** Mark a person's message: the agent got it, or did not. */
 export interface ReactEffect extends Pending {
   readonly kind: "react";
   readonly at: Place;
   readonly message: MessageId;
   readonly reaction: "taken" | "refused";
 }
-/** Make `label` the only one of the state labels on the place. */
+/** Make `label` the only state label of the place. */
 export interface LabelEffect extends Pending {
   readonly kind: "label";
   readonly at: Place;
   readonly label: StateLabel;
   readonly revision: number;
 }
-/** Read what was said in the place up to `until` (RFC 3339), without the message `except`. */
+/** Read the messages of the place up to `until` (RFC 3339), without the message `except`. */
 export interface ReadEffect extends Pending {
   readonly kind: "read";
   readonly at: Place;
@@ -122,12 +125,13 @@ export interface ReadEffect extends Pending {
   readonly except?: MessageId;
   readonly dispatch: string;
 }
-/** Ask the platform what the person may do. */
+/** Ask the platform for the person's permission. */
 export interface PermissionEffect extends Pending {
   readonly kind: "permission";
   readonly at: Place;
   readonly person: Person;
 }
+/** The effects that a platform performs. */
 export type PlatformEffect =
   | CardEffect
   | ReplyEffect
@@ -137,7 +141,7 @@ export type PlatformEffect =
   | ReadEffect
   | PermissionEffect;
 
-/** Give the event to the thread that the ref leads to; it is decided there. */
+/** Give the event to the thread that the ref leads to, to be decided there. */
 export interface HandOverEffect extends Pending {
   readonly kind: "hand-over";
   readonly ref: Ref;
@@ -146,6 +150,7 @@ export interface HandOverEffect extends Pending {
 
 export type Effect = ApiEffect | PlatformEffect | HandOverEffect;
 
+/** The labels that show the state of a place's run. */
 export const stateLabels = [
   "agent:queued",
   "agent:running",

@@ -1,3 +1,4 @@
+import type { Command } from "./command.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Person, Subject } from "./person.ts";
 import { type MessageId, type Place, type Ref, runRef, type Scope, threadRef } from "./place.ts";
@@ -12,15 +13,17 @@ interface FromPerson {
   readonly scope: Scope;
 }
 
-/** Words after `/agent` or after a mention, still to be parsed. */
+/** A command, as text after `/agent`. */
 export interface CommandEvent extends FromPerson {
   readonly kind: "command";
   /** null: the command has no place of its own (a slash command in a channel). */
   readonly place: Place | null;
   readonly text: string;
+  /** The parsed command, once it is known; it counts instead of `text`. */
+  readonly command?: Command;
   /** The message that holds the command, to react to. */
   readonly message?: MessageId;
-  /** Where a private answer goes, if the platform gave such a way; only the adapter reads it. */
+  /** Address for a private answer, if the platform gave one; only the adapter reads it. */
   readonly answerVia?: string;
   readonly subject?: Subject;
 }
@@ -33,11 +36,11 @@ export interface ReplyEvent extends FromPerson {
   readonly text: string;
   readonly message: MessageId;
   readonly mention: boolean;
-  /** It starts its place: nobody wrote there before. */
+  /** It is the first message of its place. */
   readonly first: boolean;
-  /** It stands under a recent message of our own, so that its thread surely is, or is about to be, ours. */
+  /** It is under a recent message of ours, so its thread is ours or is about to be saved as ours. */
   readonly underOurs: boolean;
-  /** Files came with it, which only people can open. */
+  /** Files are attached, which only people can open. */
   readonly files?: true;
   readonly subject?: Subject;
 }
@@ -48,7 +51,7 @@ export interface ButtonEvent extends FromPerson {
   readonly action: "cancel" | "retry";
   /** Dispatch whose card carries the button. */
   readonly dispatch: string;
-  /** Its card is so old that a thread which isn't written down was removed, rather than on its way. */
+  /** The card is so old that an unknown thread was removed, and is not about to be saved. */
   readonly old?: true;
   readonly answerVia?: string;
 }
@@ -58,7 +61,7 @@ export interface LabelEvent extends FromPerson {
   readonly place: Place;
   readonly label: string;
   readonly subject: Subject;
-  /** Read back later instead of delivered: it has another id than the delivery would have had. */
+  /** Read back later instead of delivered: its id differs from the delivery's. */
   readonly recovered?: true;
 }
 
@@ -73,7 +76,7 @@ export interface RunEvent {
   readonly followUps?: number;
 }
 
-/** What came of an effect. `random`, 0 to 1, spreads the next try. */
+/** The outcome of an effect. `random`, 0 to 1, spreads the next try. */
 export interface OutcomeEvent {
   readonly kind: "outcome";
   readonly thread: string;

@@ -11,6 +11,7 @@ export interface ContextMessage {
   readonly bot: boolean;
 }
 
+/** The result of an effect that succeeded. */
 export type Done =
   | { readonly ok: true; readonly kind: "create"; readonly runId: string; readonly state: string }
   | { readonly ok: true; readonly kind: "follow-up" }
@@ -23,7 +24,7 @@ export type Done =
       readonly kind: "card";
       readonly revision: number;
       readonly message: MessageId;
-      /** Where the card stands: the place it was sent to, or the one that it began. */
+      /** The place it was sent to, or the one that it began. */
       readonly place: Place;
     }
   | { readonly ok: true; readonly kind: "reply"; readonly message: MessageId }
@@ -34,31 +35,30 @@ export type Done =
       readonly ok: true;
       readonly kind: "read";
       readonly messages: readonly ContextMessage[];
-      /** How many are missing for a reason that people should know of (a rate limit, a long thread). */
+      /** Number of messages that are known to be missing (a rate limit, a long thread). */
       readonly omitted: number;
     }
   | { readonly ok: true; readonly kind: "permission"; readonly permission: Exclude<Permission, "unknown"> }
   | { readonly ok: true; readonly kind: "hand-over"; readonly taken: boolean };
 
-/** Code of a fault: another thread has the run or the place that this one would have claimed. */
+/** Code of a fault: another thread has the run or the place already. */
 export const takenCode = "taken";
 
-/**
- * Why an effect did not succeed, or is not known to have. `certainty`: `refused` — it was answered and did
- * not happen; `not-sent` — it never arrived; `unknown` — it may have happened.
- */
+/** The one shape of a failure: of an effect, and of a call of the Agent Runs API (`ApiFault`). */
 export interface Fault {
+  /** `refused`: it did not happen. `not-sent`: it never arrived. `unknown`: it may have happened. */
   readonly certainty: "refused" | "not-sent" | "unknown";
   /** The same try may succeed later. */
   readonly retryable: boolean;
   /** One sentence for people, without secrets. */
   readonly reason: string;
   /** The destination's own error code, such as `budget_exceeded` or `not_in_channel`. */
-  readonly code?: string;
-  /** Where a person can put it right. */
-  readonly link?: string;
-  readonly retryAfterMs?: number;
-  /** The destination is limiting this kind of effect for everybody, not only this one. */
+  readonly code?: string | undefined;
+  /** Where a person can fix the cause. */
+  readonly link?: string | undefined;
+  /** How long the destination asks to wait. */
+  readonly retryAfterMs?: number | undefined;
+  /** The destination limits this kind of effect for all threads. */
   readonly limited?: boolean;
 }
 

@@ -1,9 +1,9 @@
-/** What somebody may do in a repository. `unknown` until the platform was asked. */
+/** What a person may do in a repository. `unknown` until the platform was asked. */
 export type Permission = "write" | "read" | "none" | "unknown";
 
 export interface Person {
   readonly platform: string;
-  /** How the platform names and mentions the person: a Slack user id, a GitHub login. */
+  /** A Slack user id, a GitHub login: what a mention contains. */
   readonly id: string;
   readonly name: string;
   /** A bot, a workflow, or this bot itself. */
@@ -12,7 +12,7 @@ export interface Person {
   readonly permission?: Permission;
 }
 
-/** What an issue or pull request says of itself when the event happened. */
+/** An issue or pull request as it was when the event happened. */
 export interface Subject {
   readonly title: string;
   readonly body: string;
@@ -20,6 +20,6 @@ export interface Subject {
   readonly author: string;
   /** Absent: it is an issue. */
   readonly pullRequest?: true;
-  /** Only some may write there, and whether the bot is one of them shows when it tries. */
+  /** Only some may write there; whether the bot may shows when it tries. */
   readonly locked?: true;
 }

@@ -42,23 +42,26 @@ export interface Rules {
   readonly platforms: Readonly<Record<string, PlatformFacts>>;
 }
 
+/** Why a person may not use the bot in a place. */
+export type Refusal = "unlisted" | "not-here" | "no-write-access" | "not-a-member";
+
 export type Verdict =
   | { readonly kind: "yes" }
-  /** The platform must first be asked what the person may do. */
+  /** The platform must first be asked for the person's permission. */
   | { readonly kind: "ask" }
-  | { readonly kind: "no"; readonly reason: string }
+  | { readonly kind: "no"; readonly refusal: Refusal }
   /** Not a person: neither obeyed nor answered, so that two bots never talk to each other. */
   | { readonly kind: "bot" };
 
-/** Who may dispatch, steer and cancel (promise 8). */
+/** Whether the person may dispatch, steer and cancel in the scope (promise 8). */
 export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
   if (by.bot) return { kind: "bot" };
   const allow = rules.allow[by.platform];
   if (allow?.people && !allow.people.some((id) => sameId(id, by.id))) {
-    return { kind: "no", reason: "you are not on the list of people who may use this bot" };
+    return { kind: "no", refusal: "unlisted" };
   }
   if (allow?.scopes && !allow.scopes.some((listed) => namesOf(scope).includes(listed.toLowerCase()))) {
-    return { kind: "no", reason: "this bot is not to be used here" };
+    return { kind: "no", refusal: "not-here" };
   }
   switch (by.permission) {
     case undefined:
@@ -67,9 +70,9 @@ export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
     case "unknown":
       return { kind: "ask" };
     case "read":
-      return { kind: "no", reason: "that takes write access to this repository" };
+      return { kind: "no", refusal: "no-write-access" };
     case "none":
-      return { kind: "no", reason: "that is for members of this repository or workspace" };
+      return { kind: "no", refusal: "not-a-member" };
     default:
       return by.permission satisfies never;
   }
@@ -77,13 +80,13 @@ export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
 
 const sameId = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** How a configuration may name the scope: whole, or as the platform and the last part. */
+/** The names that a configuration may use for the scope: all of it, or the platform and the last part. */
 function namesOf(scope: Scope): readonly string[] {
   const whole = scope.toLowerCase();
   return [whole, `${platformOf(whole)}:${whole.slice(whole.lastIndexOf(":") + 1)}`];
 }
 
-/** The defaults of a dispatch in that scope, by that label if there is one; the more special wins. */
+/** Defaults of a dispatch: the label's win over the scope's, and those over the general ones. */
 export function defaultsFor(rules: Rules, scope: Scope, label: string | null): DispatchDefaults {
   const names = namesOf(scope);
   const ofScope = Object.entries(rules.scopes).find(([name]) => names.includes(name.toLowerCase()))?.[1];
@@ -91,6 +94,6 @@ export function defaultsFor(rules: Rules, scope: Scope, label: string | null): D
   return { ...rules.defaults, ...ofScope, ...ofLabel };
 }
 
-/** undefined: the label does not dispatch. */
+/** The defaults that belong to a label; undefined if the label does not dispatch. */
 export const labelDefaults = (rules: Rules, label: string): DispatchDefaults | undefined =>
   Object.entries(rules.labels).find(([name]) => sameId(name, label))?.[1];

@@ -1,10 +1,10 @@
 import type { Effect } from "./effect.ts";
 import type { PersonEvent } from "./event.ts";
-import type { Person, Subject } from "./person.ts";
+import type { Person } from "./person.ts";
 import { type MessageId, type Place, type Ref, runRef, type Scope } from "./place.ts";
 import { type CreateRequest, isEnded, type Run } from "./run.ts";
 
-/** One run of a thread, from the dispatch on. Attached runs have no `request`. */
+/** One run of a thread, from the dispatch on. */
 export interface RunRecord {
   readonly dispatch: string;
   /** null until the API has made the run. */
@@ -12,15 +12,15 @@ export interface RunRecord {
   /** Config name under which sweeps find it; null: unknown, it is fetched singly. */
   readonly name: string | null;
   readonly by: Person;
-  /** What the person asked for, as people are shown it. */
+  /** The beginning of the request, as people are shown it. */
   readonly asked: string;
-  /** What the agent is asked in our words or theirs; `subject` and what is read of the place follow it. */
-  readonly words: string;
-  readonly subject: Subject | null;
+  /** The place is locked: without a card there, its people would not be told of the run. */
+  readonly locked?: true;
   /** A private way to whoever asked, if the platform gave one. */
   readonly answerVia?: string;
-  /** What is sent, its prompt still without the reference line. */
+  /** The request to the API; its prompt lacks the reference line. null: attached, or too old to be retried. */
   readonly request: CreateRequest | null;
+  /** Name or uid of the factory that the prompt goes to instead. */
   readonly factory?: string;
   /** When it was asked for, RFC 3339. */
   readonly since: string;
@@ -57,7 +57,7 @@ export interface RunRecord {
   readonly cards: Readonly<Record<Place, MessageId | null>>;
 }
 
-/** Our record of one conversation. Everything that decides is in here, and one write changes it whole. */
+/** Our record of one conversation. It holds all that decisions depend on; one write changes all of it. */
 export interface Thread {
   readonly version: 1;
   /** The ref that it began with. */
@@ -65,25 +65,25 @@ export interface Thread {
   readonly scope: Scope;
   readonly places: readonly Place[];
   readonly runs: readonly RunRecord[];
-  /** How many effects were ever decided: makes their ids unique. */
+  /** Number of effects that were ever decided; makes their ids unique. */
   readonly decided: number;
   /** Effects still to perform, in the order they were decided. */
   readonly effects: readonly Effect[];
-  /** Events that wait, in order, until it is known what their author may do. */
+  /** Events that wait, in order, until their author's permission is known. */
   readonly waiting: readonly PersonEvent[];
   /** Ids of the events that took effect, oldest first. */
   readonly seen: readonly string[];
-  /** What needs saying only once, such as a refusal to one person. */
+  /** Keys of what was said and is said only once, such as a refusal to one person. */
   readonly said: readonly string[];
-  /** Replies without a mention are left alone. */
+  /** Replies without a mention are ignored. */
   readonly muted: boolean;
-  /** Until when it was, by the platform's clock: what was said then stays among people. */
+  /** When it was last unmuted, by the platform's clock: earlier replies stay ignored. */
   readonly mutedUntil: string | null;
   /** RFC 3339. */
   readonly changedAt: string;
 }
 
-/** What is known of a run that was only just asked for. */
+/** The state of a run that was only just asked for. */
 export const newRun = {
   runId: null,
   open: true,
@@ -109,7 +109,7 @@ export const hasFollowUp = ({ effects }: Pick<Thread, "effects">, dispatch: stri
 export const isAtWork = ({ failed, open, run, reopened }: RunRecord): boolean =>
   failed === null && open && (run === null || !isEnded(run.state) || reopened);
 
-/** The run that people mean when they name none: the latest at work, else the latest that there was. */
+/** The run that people mean when they name none: the latest at work, else the latest. */
 export const currentRun = ({ runs }: Pick<Thread, "runs">): RunRecord | undefined =>
   runs.findLast(isAtWork) ?? runs.findLast((record) => record.failed === null) ?? runs.at(-1);
 

@@ -1,6 +1,6 @@
 import type { Person } from "./person.ts";
 
-/** A piece of a sentence. Strings are plain text that the adapter escapes. */
+/** A piece of a sentence. A string is plain text, which the adapter escapes. */
 export type Span =
   | string
   | { readonly strong: string }
@@ -15,13 +15,13 @@ export interface Action {
   readonly dispatch: string;
 }
 
-/** What people are told, before a platform gives it a form and an order. */
+/** A message to people, before an adapter gives it its platform's form. */
 export interface View {
   readonly tone: "waiting" | "working" | "attention" | "good" | "bad" | "plain";
   readonly headline: Text;
-  /** Plain text somebody else wrote (a prompt, a title), shown as a quotation. */
+  /** Plain text of other people (a prompt, a title), shown as a quotation. */
   readonly quote?: string;
-  /** What the agent wrote: Markdown, not to be trusted. */
+  /** The agent's answer: Markdown, not trusted. */
   readonly answer?: string;
   readonly details: readonly Text[];
   readonly actions: readonly Action[];

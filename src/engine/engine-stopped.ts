@@ -1,7 +1,7 @@
-/** Thrown at whoever brings an event while the engine stops; it is to be delivered again later. */
+/** Thrown for an event that comes while the engine stops; its sender must deliver it again later. */
 export class EngineStopped extends Error {
   override name = "EngineStopped";
   constructor() {
-    super("The bot is stopping and takes no more events; deliver it again in a while.");
+    super("The bot is stopping and takes no more events; deliver this one again later.");
   }
 }

@@ -2,7 +2,7 @@ import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
-import type { Happening, Observe } from "#engine/base/engine-event.ts";
+import type { EngineEvent, Observe } from "#engine/base/engine-event.ts";
 import { createInFlight } from "#engine/base/in-flight.ts";
 import { defaultLimits, type Limits } from "#engine/base/limits.ts";
 import { createTimers } from "#engine/base/timers.ts";
@@ -32,9 +32,9 @@ export interface EngineOptions {
   /** The shortest tick of the poller. */
   readonly pollIntervalMs: number;
   readonly limits?: Partial<Limits>;
-  /** Looks for what platforms told in vain, at the start and every `intervalMs`; absent: never. */
+  /** Looks for missed events at the start and every `intervalMs`; absent: never. */
   readonly catchUp?: { readonly notes: Notes; readonly intervalMs: number };
-  /** Hears of what happens, to count and measure it. */
+  /** Called with each event of the engine, to count and measure. */
   readonly observe?: Observe;
 }
 
@@ -43,18 +43,18 @@ export interface EngineStatus {
   readonly unsettled: number;
   readonly pendingEffects: number;
   readonly unfinishedRuns: number;
-  /** Effects being performed just now. */
+  /** Effects that are being performed. */
   readonly inFlight: number;
   /** null before the first sweep; `at` in milliseconds since the epoch. */
   readonly lastSweep: SweepHealth | null;
 }
 
 export interface Engine {
-  /** Takes an event in; see `Accept`. Rejects with `EngineStopped` from `stop` on. */
+  /** See `Accept`. Rejects with `EngineStopped` after `stop`. */
   readonly accept: Accept;
-  /** Loads the unsettled threads, then begins to perform and to poll. Rejects as the store does. */
+  /** Loads the unsettled threads, then begins to perform and to poll. Rejects like the store. */
   start(): Promise<void>;
-  /** Finishes what is in flight, within `limits.stopMs`, and begins nothing more. Never rejects. */
+  /** Begins nothing more, and resolves when what is in flight has ended or `limits.stopMs` has passed. */
   stop(): Promise<void>;
   status(): EngineStatus;
 }
@@ -69,31 +69,31 @@ export function createEngine(options: EngineOptions): Engine {
   const timers = createTimers(clock);
   const accepting = createInFlight();
   const unsettled = new Set<Ref>();
-  /** While threads are loaded: those that an event has changed meanwhile, so that the loaded copy is older. */
+  /** While threads are loaded: those that an event has changed, so that the loaded copy is older. */
   let changedMeanwhile: Set<Ref> | null = null;
   let stopping: Promise<void> | null = null;
 
-  function observe(happening: Happening): void {
+  function observe(event: EngineEvent): void {
     try {
-      options.observe?.(happening);
+      options.observe?.(event);
     } catch {
-      // Whoever counts must not disturb what is counted.
+      // A defect in counting must not disturb the work that is counted.
     }
   }
 
-  function know(thread: Thread, before: Thread | null): void {
+  function onSaved(thread: Thread, before: Thread | null): void {
     if (isSettled(thread)) unsettled.delete(thread.id);
     else unsettled.add(thread.id);
     if (openRuns.onSaved(thread)) poller.wake();
-    lanes.know(thread, before);
-    catchUp?.know(thread);
+    lanes.onSaved(thread, before);
+    catchUp?.onSaved(thread);
   }
 
   const save = createSave({
     ...options,
-    onKnown(thread, before) {
+    onSaved(thread, before) {
       changedMeanwhile?.add(thread.id);
-      know(thread, before);
+      onSaved(thread, before);
     },
   });
   const openRuns = createOpenRuns(clock, timers);
@@ -154,10 +154,10 @@ export function createEngine(options: EngineOptions): Engine {
       observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
     try {
       const { answer } = await accepting.track(save(event));
-      // Only a hand-over asks for known threads alone; a person's event may always begin one.
-      const told = answer === "unknown" ? "ignored" : answer;
-      measure(told);
-      return told;
+      // Only a hand-over may find no thread; an event of a person may begin one.
+      const known = answer === "unknown" ? "ignored" : answer;
+      measure(known);
+      return known;
     } catch (error) {
       measure("failed");
       throw error;
@@ -168,7 +168,7 @@ export function createEngine(options: EngineOptions): Engine {
     const meanwhile = new Set<Ref>();
     changedMeanwhile = meanwhile;
     try {
-      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) know(thread, thread);
+      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) onSaved(thread, thread);
     } finally {
       changedMeanwhile = null;
     }

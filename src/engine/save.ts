@@ -5,11 +5,16 @@ import type { Thread } from "#core/thread.ts";
 import type { Clock, Store } from "#ports.ts";
 
 export interface Saved {
-  /** `unknown`: no thread is found under the ref, and none was to be begun. */
+  /** `unknown`: the ref leads to no thread, and none was to be begun. */
   readonly answer: "saved" | "ignored" | "again" | "unknown";
-  /** The thread as it is now; null: there is none. */
+  /** The saved thread; null: there is none. */
   readonly thread: Thread | null;
 }
+
+const answers = { keep: "saved", ignore: "ignored", again: "again" } as const satisfies Record<
+  Decision["kind"],
+  Saved["answer"]
+>;
 
 interface Change extends Saved {
   readonly before: Thread | null;
@@ -17,29 +22,29 @@ interface Change extends Saved {
 }
 
 export interface Saving {
-  /** Where to look for the thread, instead of under the event's own ref. */
+  /** Ref of the thread, if it is not the event's own. */
   readonly ref?: Ref;
-  /** Do nothing if there is no thread. */
+  /** Begin no thread. */
   readonly onlyKnown?: boolean;
 }
 
-/** Decides the event and resolves when its thread is durable. Rejects as the store does; nothing has changed then. */
+/** Decides the event and resolves when its thread is durable. Rejects like the store; then nothing has changed. */
 export type Save = (event: Event, saving?: Saving) => Promise<Saved>;
 
 /**
- * `onKnown` hears of each thread as it is now and as it was before the event (null: it is new), never of an
- * older one after a newer one.
+ * `onSaved` is called with each thread as saved and as it was before the event (null: it is new), never with
+ * an older version after a newer one.
  */
 export function createSave(options: {
   readonly store: Store;
   readonly decide: Decide;
   readonly clock: Clock;
-  readonly onKnown: (thread: Thread, before: Thread | null) => void;
+  readonly onSaved: (thread: Thread, before: Thread | null) => void;
 }): Save {
-  const { store, decide, clock, onKnown } = options;
+  const { store, decide, clock, onSaved } = options;
   let decisions = 0;
   let underWay = 0;
-  // A thread's changes happen one after the other, yet may be heard of in another order.
+  // A thread's changes are made in order, but may resolve in another.
   const newest = new Map<Ref, number>();
 
   return async (event, { ref = refOf(event), onlyKnown = false } = {}) => {
@@ -53,12 +58,12 @@ export function createSave(options: {
         }
         const decision = decide(before, event, clock.now());
         const thread = decision.kind === "keep" ? decision.thread : before;
-        return { thread, result: { answer: answerOf(decision), thread, before, number } };
+        return { thread, result: { answer: answers[decision.kind], thread, before, number } };
       });
       const { thread, before, number } = change;
       if (thread !== null && number > (newest.get(thread.id) ?? 0)) {
         newest.set(thread.id, number);
-        onKnown(thread, before);
+        onSaved(thread, before);
       }
       return change;
     } finally {
@@ -66,17 +71,4 @@ export function createSave(options: {
       if (underWay === 0) newest.clear();
     }
   };
-}
-
-function answerOf(decision: Decision): Saved["answer"] {
-  switch (decision.kind) {
-    case "keep":
-      return "saved";
-    case "ignore":
-      return "ignored";
-    case "again":
-      return "again";
-    default:
-      return decision satisfies never;
-  }
 }

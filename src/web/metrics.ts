@@ -1,27 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-
-/** What the engine tells of itself, as far as it is counted here. */
-export type Counted =
-  | {
-      readonly kind: "accepted";
-      readonly event: string;
-      readonly answer: string;
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: "performed";
-      readonly effect: string;
-      readonly system: string;
-      readonly ok: boolean;
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: "swept";
-      readonly ok: boolean;
-      readonly requests: number;
-      readonly changed: number;
-      readonly durationMs: number;
-    };
+import type { EngineEvent } from "#engine/base/engine-event.ts";
 
 /** How much is still to do at this moment. */
 export interface Load {
@@ -35,7 +13,7 @@ export interface Load {
 
 export interface Metrics {
   readonly registry: Registry;
-  count(happening: Counted): void;
+  count(event: EngineEvent): void;
 }
 
 /** From 5 ms, a quick write, to the minute after which a call to the outside is given up. */
@@ -98,22 +76,22 @@ export function createMetrics(load: () => Load): Metrics {
 
   return {
     registry,
-    count(happening) {
-      const took = happening.durationMs / 1000;
-      switch (happening.kind) {
+    count(event) {
+      const took = event.durationMs / 1000;
+      switch (event.kind) {
         case "accepted":
-          return accepted.observe({ event: happening.event, answer: happening.answer }, took);
+          return accepted.observe({ event: event.event, answer: event.answer }, took);
         case "performed":
           return performed.observe(
-            { effect: happening.effect, system: happening.system, outcome: happening.ok ? "ok" : "failed" },
+            { effect: event.effect, system: event.system, outcome: event.ok ? "ok" : "failed" },
             took,
           );
         case "swept":
-          requests.inc(happening.requests);
-          changed.inc(happening.changed);
-          return swept.observe({ outcome: happening.ok ? "ok" : "failed" }, took);
+          requests.inc(event.requests);
+          changed.inc(event.changed);
+          return swept.observe({ outcome: event.ok ? "ok" : "failed" }, took);
         default:
-          return happening satisfies never;
+          return event satisfies never;
       }
     },
   };

@@ -7,7 +7,7 @@ const problemOf = (text: string): string => {
   return parsed.ok ? "" : parsed.problem;
 };
 
-test("run takes flags before the prompt, in any of their spellings", () => {
+test("run takes flags before the prompt, in every spelling", () => {
   expect(
     parseCommand(
       'run --model gpt-x --env=prod --title "Fix the build" —name nightly --mcp docs,web --mcp docs --skill o/r:s --factory f fix --this',
@@ -30,7 +30,7 @@ test("run takes flags before the prompt, in any of their spellings", () => {
   });
 });
 
-test("two hyphens alone end the flags, so that a prompt can begin with one", () => {
+test("two hyphens end the flags, so that a prompt can begin with one", () => {
   expect(parseCommand("run -- --verbose should work")).toMatchObject({
     command: { prompt: "--verbose should work", flags: {} },
   });
@@ -48,7 +48,7 @@ test("a skill needs no prompt, everything else does", () => {
   expect(problemOf("run --model x")).toContain("What should the agent do?");
 });
 
-test("wrong words get an answer that says what to type", () => {
+test("a problem says what to type instead", () => {
   expect(problemOf("rnu fix it")).toContain("Did you mean `run`?");
   expect(problemOf("fix the flaky test")).toContain("`run fix the flaky test`");
   expect(problemOf("run --modle x fix")).toContain("Did you mean `--model`?");
@@ -62,12 +62,12 @@ test("wrong words get an answer that says what to type", () => {
   expect(problemOf("run --title=“Fix the build do it")).toContain("never closed");
 });
 
-test("a prompt that begins like a command is not mistaken for a slip alone", () => {
+test("a prompt that begins like a misspelled command is suggested as a prompt too", () => {
   expect(problemOf("test the login page")).toContain("`run test the login page`");
   expect(problemOf("lsit")).not.toContain("To start a run");
 });
 
-test("what stands below a command's line is no part of it, but for a prompt", () => {
+test("lines below a command are ignored, except for a prompt", () => {
   expect(parseCommand("cancel\n\nnot needed any more")).toMatchObject({
     command: { kind: "cancel", run: null },
   });
@@ -80,7 +80,7 @@ test("what stands below a command's line is no part of it, but for a prompt", ()
   expect(parseCommand("run\nfix\nall")).toMatchObject({ command: { prompt: "fix\nall" } });
 });
 
-test("nothing typed is a call for help", () => {
+test("no text means help", () => {
   for (const text of ["", "  ", "help", "HELP", "--help"]) {
     expect(parseCommand(text)).toEqual({ ok: true, command: { kind: "help" } });
   }
@@ -122,7 +122,7 @@ test("after a mention, talk that begins like a command stays talk", () => {
   }
 });
 
-test("whatever is typed is either a command or a sentence, and short", () => {
+test("every text is either a command or a short problem", () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 2_000, unit: "binary" }), (text) => {
       const parsed = parseCommand(text);
@@ -135,7 +135,7 @@ test("whatever is typed is either a command or a sentence, and short", () => {
   );
 });
 
-test("ten thousand flags are answered like one", () => {
+test("ten thousand flags are parsed like one", () => {
   expect(problemOf(`run ${"--model x ".repeat(10_000)}`)).toContain("twice");
   expect(parseCommand(`run ${"--mcp x ".repeat(10_000)} go`)).toMatchObject({
     command: { flags: { mcp: ["x"] } },

@@ -8,7 +8,7 @@ test("an accepted event is saved, with its effects, before it is acknowledged", 
   expect(chat.tries).toHaveLength(0);
 });
 
-test("what the decision ignores is answered as ignored and not saved", async () => {
+test("an event that the decision ignores is not saved", async () => {
   const { engine, small, store } = setUp();
   const event = command("chat:a");
   small.asks.set(event.id, "ignore");
@@ -16,7 +16,7 @@ test("what the decision ignores is answered as ignored and not saved", async () 
   expect(store.size()).toBe(0);
 });
 
-test("what comes before that to which it belongs is asked for again", async () => {
+test("an event that comes too early is to be redelivered", async () => {
   const { engine, small } = setUp();
   const event = command("chat:a");
   small.asks.set(event.id, "again");
@@ -24,7 +24,7 @@ test("what comes before that to which it belongs is asked for again", async () =
 });
 
 test("an event that can't be saved is rejected and takes effect when it is delivered again", async () => {
-  const { engine, small, store, chat, clock, happenings } = setUp();
+  const { engine, small, store, chat, clock, observed } = setUp();
   await engine.start();
   const event = command("chat:a");
   small.asks.set(event.id, [reply("r1", "chat:a")]);
@@ -36,7 +36,7 @@ test("an event that can't be saved is rejected and takes effect when it is deliv
   expect(await engine.accept(event)).toBe("saved");
   await clock.advance(0);
   expect(chat.tries.map(({ id }) => id)).toEqual(["r1"]);
-  expect(happenings.flatMap((one) => (one.kind === "accepted" ? [one.answer] : []))).toEqual([
+  expect(observed.flatMap((one) => (one.kind === "accepted" ? [one.answer] : []))).toEqual([
     "failed",
     "saved",
   ]);
@@ -52,7 +52,7 @@ test("an event delivered twice at once takes effect once", async () => {
   expect(chat.tries).toHaveLength(1);
 });
 
-test("an event accepted before the start is performed after it, and is not taken for uncertain", async () => {
+test("effects of an event that is accepted before the start are performed after it, and are not uncertain", async () => {
   const { engine, ask, chat, clock } = setUp();
   await ask("chat:a", reply("r1", "chat:a"));
   await engine.start();

@@ -56,7 +56,7 @@ function begin(made = setUp(), notes = new Map<string, string>()) {
   };
 }
 
-test("the very first start asks for nothing, and the next asks since then, with an overlap", async () => {
+test("the very first start looks for nothing, and the next looks back to it, with an overlap", async () => {
   const first = begin();
   const firstAt = first.clock.now();
   await first.engine.start();
@@ -72,7 +72,7 @@ test("the very first start asks for nothing, and the next asks since then, with 
   await second.engine.stop();
 });
 
-test("what was missed is taken in once, and the scopes it may come from are remembered", async () => {
+test("a missed event is taken once, and the scopes to look in are noted", async () => {
   const first = begin();
   await first.engine.start();
   await first.engine.accept(command("chat:C1:1", { id: "e1" }));
@@ -90,7 +90,7 @@ test("what was missed is taken in once, and the scopes it may come from are reme
   await second.engine.stop();
 });
 
-test("a look that failed is tried again, from where the last good one ended, and said once", async () => {
+test("a failed look is repeated from where the last one ended, and logged once", async () => {
   const first = begin();
   await first.engine.start();
   await first.clock.advance(0);
@@ -107,7 +107,7 @@ test("a look that failed is tried again, from where the last good one ended, and
   await first.engine.stop();
 });
 
-test("if what was missed can't be saved, it is looked for again", async () => {
+test("missed events that can't be saved are looked for again", async () => {
   const made = begin();
   await made.engine.start();
   await made.clock.advance(0);
@@ -120,7 +120,7 @@ test("if what was missed can't be saved, it is looked for again", async () => {
   await made.engine.stop();
 });
 
-test("an event whose thread can't be read keeps no other from being taken in, and none is looked for again", async () => {
+test("other events are taken when one thread can't be read, and the next look does not repeat them", async () => {
   const made = begin();
   await made.engine.start();
   await made.clock.advance(0);
@@ -132,11 +132,11 @@ test("an event whose thread can't be read keeps no other from being taken in, an
   await made.clock.advance(11 * minute);
   expect(made.store.get("chat:C1:2").seen).toEqual(["e2"]);
   expect(made.notes.get("heard-until-chat")).not.toBe(until);
-  expect(made.logged.filter(({ message }) => message.includes("could not be taken in"))).toHaveLength(1);
+  expect(made.logged.filter(({ message }) => message.includes("could not be taken"))).toHaveLength(1);
   await made.engine.stop();
 });
 
-test("scopes that are heard of while others are being noted are noted after them", async () => {
+test("scopes that are learned while others are being noted are noted after them", async () => {
   const clock = createHandClock();
   const kept: string[] = [];
   let [now, most] = [0, 0];
@@ -157,7 +157,7 @@ test("scopes that are heard of while others are being noted are noted after them
     intervalMs: minute,
   });
   for (const n of [1, 2, 3]) {
-    catchUp.know(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
+    catchUp.onSaved(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
     await clock.advance(100);
   }
   await clock.advance(minute);

@@ -27,7 +27,7 @@ function createWorld() {
 }
 type World = ReturnType<typeof createWorld>;
 
-/** A process of the bot that is killed at its `lastStep`th step: between any two things it does or learns. */
+/** A process of the bot that is killed at its `lastStep`th step, between any two of its actions and answers. */
 function createProcess(world: World, lastStep: number) {
   let steps = 0;
   const step = (): Promise<void> => {
@@ -74,7 +74,7 @@ function createProcess(world: World, lastStep: number) {
   return { engine, steps: () => steps };
 }
 
-/** A dispatch, its end, a follow-up, and the end of that; the bot is killed once, and what it did not ack comes again. */
+/** A dispatch, its end, a follow-up and its end. The bot is killed once; events that it did not ack are redelivered. */
 async function tell(lastStep: number): Promise<{ world: World; steps: number }> {
   const world = createWorld();
   const { clock, api } = world;

@@ -15,7 +15,7 @@ test("an effect found at the start may have happened already, so it is looked up
   ]);
 });
 
-test("an effect of an earlier process is uncertain too when an event is accepted before it was loaded", async () => {
+test("an effect of an earlier process is uncertain even if its thread changes before it is loaded", async () => {
   const before = setUp();
   await before.ask("chat:a", reply("r1", "chat:a"));
   const { engine, ask, chat, clock } = before.restart();
@@ -28,7 +28,7 @@ test("an effect of an earlier process is uncertain too when an event is accepted
   ]);
 });
 
-test("what was settled while threads were being loaded is not performed from the older copy", async () => {
+test("effects that were settled while threads were loaded are not performed from the older copy", async () => {
   const { engine, store, ask, chat, clock } = setUp();
   for (let n = 0; n < 3; n += 1) {
     store.put(newThread(`chat:${n}`, { effects: [reply(`r${n}`, `chat:${n}`)] }));

@@ -20,7 +20,7 @@ test("a stop finishes what is in flight, saves its outcome, and begins nothing m
   expect(clock.waiting()).toBe(0);
 });
 
-test("a stop waits no longer than it may for what hangs, which is looked up after the restart", async () => {
+test("a stop waits for hanging effects no longer than the limit, and they are looked up after the restart", async () => {
   const before = setUp({ limits: { stopMs: 5_000 } });
   await before.engine.start();
   before.chat.answer = () => new Promise(() => {});
@@ -42,12 +42,12 @@ test("a stop waits no longer than it may for what hangs, which is looked up afte
   expect(chat.tries.map(({ uncertain }) => uncertain)).toEqual([false, true]);
 });
 
-test("events are rejected with a sentence from the stop on", async () => {
+test("events are rejected with a sentence after the stop", async () => {
   const { engine } = setUp();
   await engine.start();
   await engine.stop();
   await expect(engine.accept(command("chat:a"))).rejects.toThrow(EngineStopped);
-  await expect(engine.accept(command("chat:a"))).rejects.toThrow("deliver it again");
+  await expect(engine.accept(command("chat:a"))).rejects.toThrow("deliver this one again");
 });
 
 test("an event that is being saved when the stop comes is still saved and acknowledged", async () => {

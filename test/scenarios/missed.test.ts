@@ -115,7 +115,7 @@ test.concurrent("what was told twice in the bot's absence, and once more afterwa
   await comment(issue, "and now?");
   await commentWith(issue, "and now?");
   expect(await runsOf("Twice")).toHaveLength(1);
-  expect(ours(issue).some(({ body }) => body.includes("already at work"))).toBe(false);
+  expect(ours(issue).some(({ body }) => body.includes("already active"))).toBe(false);
 });
 
 test.concurrent("a mention that came while nobody could say who the bot is comes again by itself", async (context) => {

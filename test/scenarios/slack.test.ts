@@ -125,7 +125,9 @@ describe.each([
 
     const blocked = await ask("ask me first");
     await replyWith(blocked, "Which database do you mean?");
-    await eventually("the card to ask", async () => written(await card(blocked)).includes("Needs an answer"));
+    await eventually("the card to ask", async () =>
+      written(await card(blocked)).includes("Needs your answer"),
+    );
     await world.slack.say({ user: "alice", channel: "general", thread: blocked, text: "the old one" });
     await replyWith(blocked, "the old one");
   });
@@ -142,11 +144,11 @@ describe.each([
     );
     expect(await told("UBOB", "list")).toContain(run.run_id);
     expect(await told("UBOB", `status ${run.run_id}`)).toMatch(/progress|Queued/);
-    expect(await told("UBOB", "status nothing-like-it-1")).toContain("knows no run");
-    expect(await told("UBOB", `attach ${run.run_id}`)).toContain("already followed");
+    expect(await told("UBOB", "status nothing-like-it-1")).toContain("There is no run");
+    expect(await told("UBOB", `attach ${run.run_id}`)).toContain("already follows");
     expect(await told("UBOB", `cancel ${run.run_id}`)).toContain("Cancelling");
     await replyWith(ts, "was cancelled");
-    expect(await told("UBOB", "cancel")).toContain("No run is at work here");
+    expect(await told("UBOB", "cancel")).toContain("No run is active here");
   });
 
   test("attach follows a run that was started elsewhere", async () => {
@@ -171,7 +173,7 @@ describe.each([
     const { ts } = await eventually("its card", () => world.cards("general")[known]);
     await eventually("the other's answer", () =>
       [...world.told("UALICE").slice(heard.UALICE), ...world.told("UBOB").slice(heard.UBOB)].some((message) =>
-        written(message).includes("already followed"),
+        written(message).includes("already follows"),
       ),
     );
     expect(world.cards("general")).toHaveLength(known + 1);

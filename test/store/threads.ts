@@ -29,8 +29,6 @@ export function newRun(runId: string, more: Partial<RunRecord> = {}): RunRecord 
     name: "test",
     by: { platform: "slack", id: "U1", name: "Ada", bot: false },
     asked: "fix it",
-    words: "fix it",
-    subject: null,
     request: null,
     since: "2026-01-01T00:00:00.000Z",
     askedAt: null,

@@ -6,7 +6,7 @@ export const abortedError = (signal: AbortSignal, sent: boolean): RequestAborted
     {
       certainty: sent ? "unknown" : "not-sent",
       retryable: true,
-      detail: "The call to the Agent Runs API was given up.",
+      reason: "The call to the Agent Runs API was given up.",
     },
     { cause: signal.reason },
   );

@@ -63,7 +63,7 @@ export function connectionError(error: unknown, timeoutMs: number): ConnectionEr
     return new RequestTimeoutError({
       certainty: "unknown",
       retryable: true,
-      detail: `The Agent Runs API did not answer within ${timeoutMs / 1000} s.`,
+      reason: `The Agent Runs API did not answer within ${timeoutMs / 1000} s.`,
     });
   }
   const notSent = causes.some(isNotSent);
@@ -72,7 +72,7 @@ export function connectionError(error: unknown, timeoutMs: number): ConnectionEr
     {
       certainty: notSent ? "not-sent" : "unknown",
       retryable: true,
-      detail: notSent
+      reason: notSent
         ? `The Agent Runs API could not be reached${reason}.`
         : `The connection to the Agent Runs API broke off${reason}.`,
     },

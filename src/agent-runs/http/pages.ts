@@ -26,7 +26,7 @@ export async function* pages<P extends Page>(
       throw new ResponseSchemaError({
         certainty: "refused",
         retryable: true,
-        detail: "The Agent Runs API promised a further page without a way to it: page_info.next_cursor.",
+        reason: "The Agent Runs API promised a further page without a way to it: page_info.next_cursor.",
         fields: ["page_info.next_cursor"],
       });
     }

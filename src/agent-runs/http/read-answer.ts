@@ -89,7 +89,7 @@ function schemaError(
     {
       certainty: repeat === "once" ? "unknown" : "refused",
       retryable: true,
-      detail: `The Agent Runs API answered in a form that can't be understood: ${named.join(", ")}.`,
+      reason: `The Agent Runs API answered in a form that can't be understood: ${named.join(", ")}.`,
       status: answer.status,
       fields: named,
     },

@@ -98,10 +98,10 @@ export function statusError(
   return new StatusClass({
     certainty: certainty(answer.status, writes, waitMs),
     retryable: retryable(answer, problem.code, problem.retryable),
-    detail: problem.detail ?? sentence(answer.status),
+    reason: problem.detail ?? sentence(answer.status),
     status: answer.status,
     code: problem.code,
-    authUrl: problem.authUrl,
+    link: problem.authUrl,
     provider: problem.provider,
     retryAfterMs: waitMs,
     traceId: problem.traceId,

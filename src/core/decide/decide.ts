@@ -7,8 +7,8 @@ import { concern, takeIn } from "./person.ts";
 import { runChanged } from "./run.ts";
 
 /**
- * `keep`: the thread as it should be, its new effects in it (the very same object if nothing changes).
- * `ignore`: the event concerns nothing of ours. `again`: it came before what it belongs to was written down.
+ * `keep`: the thread as it should be, with its new effects (the same object if nothing changes). `ignore`: the
+ * event is not for us. `again`: what it belongs to is not saved yet; it must be delivered again.
  */
 export type Decision =
   | { readonly kind: "keep"; readonly thread: Thread }
@@ -18,7 +18,7 @@ export type Decision =
 /** `now` in milliseconds since the epoch. */
 export type Decide = (thread: Thread | null, event: Event, now: number) => Decision;
 
-/** The decision under these rules: pure, and the only place where anything is decided. */
+/** Makes decisions under these rules: a pure function, and the only place where anything is decided. */
 export function createDecide(rules: Rules): Decide {
   return (thread, event, now) => {
     switch (event.kind) {
@@ -56,7 +56,7 @@ function change(thread: Thread, rules: Rules, now: number, by: (draft: Draft) =>
   return { kind: "keep", thread: same ? thread : draft.thread };
 }
 
-/** But for when it was changed. Most fields are the very same, and need not be looked into. */
+/** Whether nothing but the time of the change differs. Most fields are the same object and not compared. */
 const isSame = (one: Thread, other: Thread): boolean =>
   Object.entries(one).every(([field, value]) => {
     const before: unknown = Reflect.get(other, field);

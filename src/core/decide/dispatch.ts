@@ -1,20 +1,22 @@
-/** Asking for a run: the record, the card, the request, and the same again for a retry. */
+/** Asking for a run: its record, its card and its request; and the same again for a retry. */
+import { shorten } from "#base/shorten.ts";
 import type { RunFlags } from "#core/command.ts";
-import { shorten } from "#core/command.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { ContextMessage } from "#core/outcome.ts";
 import type { Subject } from "#core/person.ts";
 import { type DispatchDefaults, defaultsFor } from "#core/policy.ts";
-import { promptOf, visible, withReference } from "#core/prompt.ts";
+import { promptOf, visible, withMessages } from "#core/prompt.ts";
 import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "#core/run.ts";
 import { hasFollowUp, newRun, type RunRecord } from "#core/thread.ts";
-import { problemView } from "#core/words/views.ts";
-import { add, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
+import { longestQuote, skillRequest, untitled } from "#core/words/card.ts";
+import * as notes from "#core/words/notes.ts";
+import { unknownMcpServer } from "#core/words/problems.ts";
+import { add, answerViaOf, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
 
 export interface Asked {
-  /** What the agent is asked. */
+  /** The request to the agent. */
   readonly words: string;
-  /** What people are shown as asked for, if it isn't the words. */
+  /** The request as people are shown it, if that differs. */
   readonly asked?: string;
   readonly flags: RunFlags;
   readonly label: string | null;
@@ -26,134 +28,104 @@ export interface Asked {
 /** One event makes at most one run: its id is the dispatch's. */
 export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void {
   if (runOf(draft, event.id) !== undefined) return;
-  const { flags } = wanted;
+  const { flags, subject } = wanted;
   const defaults = defaultsFor(draft.rules, event.scope, wanted.label);
-  const mcp = mcpServers(draft, flags.mcp ?? defaults.mcp ?? []);
-  if (typeof mcp === "string") {
-    tell(draft, event, problemView(mcp));
-    return;
+  const servers = draft.rules.mcpServers;
+  const mcp = flags.mcp ?? defaults.mcp ?? [];
+  const unknown = mcp.find((name) => !Object.hasOwn(servers, name));
+  if (unknown !== undefined) {
+    return tell(draft, event, notes.problemView(unknownMcpServer(unknown, Object.keys(servers))));
   }
   const config = configOf(draft, flags, defaults, mcp);
   const skill = flags.skill ?? defaults.skill;
   const factory = flags.factory ?? defaults.factory;
-  const asked = wanted.asked ?? (wanted.words === "" ? `Skill ${skill}` : wanted.words);
-  const title = flags.title ?? wanted.subject?.title ?? asked;
-  const request: CreateRequest = {
-    prompt: promptOf(wanted.words, { subject: wanted.subject, messages: [], omitted: 0 }),
-    title: shorten(visible(title), 120) || "Agent run",
-    config,
-    ...(skill === undefined ? {} : { skill }),
-    metadata: { [dispatchKey]: event.id, [scopeKey]: event.scope },
-  };
+  const asked = wanted.asked ?? (wanted.words === "" ? skillRequest(skill) : wanted.words);
+  const title = flags.title ?? subject?.title ?? asked;
   const record: RunRecord = {
     ...newRun,
     dispatch: event.id,
     // A factory decides for itself under which config name its runs go.
     name: factory === undefined ? config.name : null,
     by: event.by,
-    words: wanted.words,
-    asked,
-    subject: wanted.subject,
-    request,
+    asked: shorten(asked, longestQuote),
+    ...(subject?.locked ? { locked: true } : {}),
+    request: {
+      prompt: promptOf(wanted.words, subject),
+      title: shorten(visible(title), 120) || untitled,
+      config,
+      ...(skill === undefined ? {} : { skill }),
+      metadata: { [dispatchKey]: event.id, [scopeKey]: event.scope },
+    },
     ...(factory === undefined ? {} : { factory }),
     ...answerViaOf(event),
     since: draft.now,
     askedAt: event.place === null ? null : event.at,
     cards: event.place === null ? {} : { [event.place]: null },
   };
-  const until = wanted.withContext ? { until: event.at, ...messageOf(event) } : null;
-  begin(draft, record, until);
+  begin(draft, record, wanted.withContext ? { until: event.at, ...messageOf(event) } : null);
 }
-
-const answerViaOf = (event: PersonEvent): { answerVia?: string } =>
-  "answerVia" in event && event.answerVia !== undefined ? { answerVia: event.answerVia } : {};
 
 const messageOf = (event: PersonEvent): { except?: string } =>
   "message" in event && event.message !== undefined ? { except: event.message } : {};
 
 /**
- * Adds the record and what makes it a run. Without a place the card comes first, and gives it one; in a locked
- * place too, since a run that nobody can be told of is none to begin.
+ * Adds the record and the effects that make it a run. The card comes before the run where there is no place
+ * yet, since it begins one, and in a locked place, where it may fail: a run needs a place to be told in.
  */
 function begin(draft: Draft, record: RunRecord, context: { until: string; except?: string } | null): void {
-  if (record.request === null) return;
-  draft.thread.runs = [...draft.thread.runs.map(slim), record];
+  const { dispatch, locked } = record;
+  draft.thread.runs = [...draft.thread.runs.map(withoutOldRequest), record];
   const place = Object.keys(record.cards)[0];
-  let after: string | undefined;
-  if (place === undefined) after = postCard(draft, record, draft.thread.scope);
-  else {
-    const card = postCard(draft, record, place);
-    if (record.subject?.locked) after = card;
+  const card = postCard(draft, record, place ?? draft.thread.scope);
+  let after = place === undefined || locked ? { after: card } : {};
+  if (place !== undefined) {
     if (context !== null) {
-      after = add(draft, record.dispatch, {
-        kind: "read",
-        at: place,
-        dispatch: record.dispatch,
-        ...context,
-        ...(after === undefined ? {} : { after }),
-      });
+      after = { after: add(draft, dispatch, { kind: "read", at: place, dispatch, ...context, ...after }) };
     }
     setLabels(draft);
   }
-  const prompt = withReference(record.request.prompt, record.dispatch);
-  add(draft, record.dispatch, {
-    kind: "create",
-    dispatch: record.dispatch,
-    request: { ...record.request, prompt },
-    ...(record.factory === undefined ? {} : { factory: record.factory }),
-    ...(after === undefined ? {} : { after }),
-  });
+  add(draft, dispatch, { kind: "create", dispatch, ...after });
 }
 
-/** What an ended run was asked with has been sent; a thread of many runs would carry it along for ever. */
-function slim(record: RunRecord, index: number, all: readonly RunRecord[]): RunRecord {
-  if (record.open || record.subject === null) return dropOld(record, all.length - index);
-  return dropOld({ ...record, subject: null }, all.length - index);
-}
-
-/** Only the latest few can be started again. */
+/** Only the latest few runs can be started again; the others' prompts would be saved with each change. */
 const keptRequests = 5;
-const dropOld = (record: RunRecord, fromEnd: number): RunRecord =>
-  record.open || fromEnd < keptRequests ? record : { ...record, request: null, words: "" };
+const withoutOldRequest = (record: RunRecord, index: number, all: readonly RunRecord[]): RunRecord =>
+  record.open || all.length - index < keptRequests ? record : { ...record, request: null };
 
-/** Puts what was read of the place into the request, before it is sent. */
+/** Adds the earlier messages of the place to the prompt, before it is sent. */
 export function addContext(
   draft: Draft,
   dispatchId: string,
   messages: readonly ContextMessage[],
   omitted: number,
 ): void {
-  const record = runOf(draft, dispatchId);
-  if (!record?.request) return;
-  const prompt = promptOf(record.words, { subject: record.subject, messages, omitted });
-  updateRun(draft, dispatchId, { request: { ...record.request, prompt } });
-  draft.thread.effects = draft.thread.effects.map((effect) =>
-    effect.kind === "create" && effect.dispatch === dispatchId
-      ? { ...effect, request: { ...effect.request, prompt: withReference(prompt, dispatchId) } }
-      : effect,
-  );
+  const request = runOf(draft, dispatchId)?.request;
+  if (!request) return;
+  const prompt = withMessages(request.prompt, messages, omitted);
+  updateRun(draft, dispatchId, { request: { ...request, prompt } });
 }
 
-export type Retried = "started" | "unfinished" | "attached" | "already";
-
 /**
- * Asks for the run again. The new dispatch is named after the old one, so that a button pressed twice makes
- * one run.
+ * Asks for the run again, or says why not. The new dispatch is named after the old one, so that a button that
+ * is pressed twice makes one run.
  */
-export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retried {
-  if (record.request === null) return "attached";
+export function retryRun(draft: Draft, event: PersonEvent, record: RunRecord): void {
+  if (record.request === null) return tell(draft, event, notes.notRetryableView);
   const [first, count] = record.dispatch.split("#retry-");
   const again = `${first}#retry-${Number(count ?? 0) + 1}`;
-  if (runOf(draft, again) !== undefined) return "already";
+  if (runOf(draft, again) !== undefined) return tell(draft, event, notes.alreadyRetriedView);
   const unfinished =
     record.run === null ||
     !isEnded(record.run.state) ||
     record.reopened ||
     hasFollowUp(draft.thread, record.dispatch);
-  if (record.failed === null && unfinished) return "unfinished";
+  if (record.failed === null && unfinished) return tell(draft, event, notes.stillActiveView);
   const { cancelledBy: _, answerVia: __, ...rest } = record;
-  const request = { ...record.request, metadata: { ...record.request.metadata, [dispatchKey]: again } };
-  // Asked for from elsewhere, it still belongs where the thread is: the other place has a thread of its own.
+  const request: CreateRequest = {
+    ...record.request,
+    metadata: { ...record.request.metadata, [dispatchKey]: again },
+  };
+  // Another place has a thread of its own, so the run goes where this thread is.
   const { places } = draft.thread;
   const place = event.place !== null && places.includes(event.place) ? event.place : places[0];
   begin(
@@ -170,37 +142,25 @@ export function retry(draft: Draft, record: RunRecord, event: PersonEvent): Retr
     },
     null,
   );
-  return "started";
+  const isSeen = event.place === null ? places.length === 0 : places.includes(event.place);
+  if (!isSeen) tell(draft, event, notes.retriedElsewhereView);
 }
 
 function configOf(
   draft: Draft,
   flags: RunFlags,
   defaults: DispatchDefaults,
-  mcp: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+  mcp: readonly string[],
 ): RunConfig {
   const model = flags.model ?? defaults.model;
   const environment = flags.env ?? defaults.environment;
+  const { mcpServers } = draft.rules;
+  const servers = mcp.flatMap((name) => (mcpServers[name] ? [[name, mcpServers[name]] as const] : []));
   return {
     name: flags.name ?? draft.rules.runName,
     ...(model === undefined ? {} : { model_id: model }),
     ...(environment === undefined ? {} : { environment_id: environment }),
     ...(defaults.basePrompt === undefined ? {} : { base_prompt: defaults.basePrompt }),
-    ...(Object.keys(mcp).length === 0 ? {} : { mcp_servers: mcp }),
+    ...(servers.length === 0 ? {} : { mcp_servers: Object.fromEntries(servers) }),
   };
-}
-
-/** The named servers, or a sentence about the first name that the configuration doesn't know. */
-function mcpServers(
-  draft: Draft,
-  names: readonly string[],
-): Readonly<Record<string, Readonly<Record<string, unknown>>>> | string {
-  const known = draft.rules.mcpServers;
-  const missing = names.find((name) => !Object.hasOwn(known, name));
-  if (missing !== undefined) {
-    const list = Object.keys(known).map((name) => `\`${name}\``);
-    const hint = list.length === 0 ? "None is set up in the config file." : `Set up are ${list.join(", ")}.`;
-    return `I don't know the MCP server \`${shorten(missing, 40)}\`. ${hint}`;
-  }
-  return Object.fromEntries(names.flatMap((name) => (known[name] ? [[name, known[name]]] : [])));
 }

@@ -1,4 +1,4 @@
-/** A thread while it is being decided: a copy that may be changed, and the ways to change it. */
+/** A thread while it is being decided: a copy, and the functions that change it. */
 import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngine } from "#core/effect.ts";
 import { type PersonEvent, refOf } from "#core/event.ts";
 import { type Place, platformOf, type Scope } from "#core/place.ts";
@@ -6,7 +6,7 @@ import type { Rules } from "#core/policy.ts";
 import { isEnded } from "#core/run.ts";
 import { currentRun, type RunRecord, type Thread } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
-import { cardView } from "#core/words/views.ts";
+import { cardView } from "#core/words/card.ts";
 
 export interface Draft {
   thread: { -readonly [K in keyof Thread]: Thread[K] };
@@ -17,14 +17,16 @@ export interface Draft {
   readonly now: string;
 }
 
-/** Events remembered per thread; far more than any sender would ever deliver again. */
+/** Events remembered per thread: far more than a sender delivers again. */
 const mostSeen = 5_000;
 
+/** A draft of the thread; `nowMs` is since the epoch. */
 export function draftOf(thread: Thread, rules: Rules, nowMs: number): Draft {
   const now = new Date(nowMs).toISOString();
   return { thread: { ...thread, changedAt: now }, rules, nowMs, now };
 }
 
+/** The empty thread that the event begins. */
 export function newThread(event: PersonEvent): Thread {
   return {
     version: 1,
@@ -43,18 +45,24 @@ export function newThread(event: PersonEvent): Thread {
   };
 }
 
+/** Remembers the event, so that it takes effect once. */
 export function see(draft: Draft, event: PersonEvent): void {
   draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
 }
 
 type WithoutBookkeeping<E> = E extends Effect ? Omit<E, "id" | "since" | "tries" | "to"> : never;
+/** An effect without the fields that `add` fills in. */
 export type NewEffect = WithoutBookkeeping<Effect>;
 
-/** Adds the effect and gives its id. `cause`: the event or dispatch that it follows from. */
+/** The id of the effect that is added next. `cause`: the event or dispatch that it follows from. */
+export const nextId = (draft: Draft, cause: string, kind: Effect["kind"]): string =>
+  `${cause}/${kind}/${draft.thread.decided + 1}`;
+
+/** Adds the effect and returns its id. `cause`: the event or dispatch that it follows from. */
 export function add(draft: Draft, cause: string, effect: NewEffect): string {
   const { thread } = draft;
+  const id = nextId(draft, cause, effect.kind);
   thread.decided += 1;
-  const id = `${cause}/${effect.kind}/${thread.decided}`;
   thread.effects = [
     ...thread.effects,
     { ...effect, id, to: destinationOf(effect), since: draft.now, tries: 0 } as Effect,
@@ -63,6 +71,10 @@ export function add(draft: Draft, cause: string, effect: NewEffect): string {
 }
 
 function destinationOf(effect: NewEffect): Effect["to"] {
+  if ("at" in effect) {
+    const isRead = effect.kind === "read" || effect.kind === "permission";
+    return isRead ? `read ${effect.at}` : effect.at;
+  }
   switch (effect.kind) {
     case "create":
     case "follow-up":
@@ -74,53 +86,45 @@ function destinationOf(effect: NewEffect): Effect["to"] {
       return toApiRead;
     case "hand-over":
       return toEngine;
-    case "read":
-    case "permission":
-      return `read ${effect.at}`;
-    case "card":
-    case "reply":
-    case "tell":
-    case "react":
-    case "label":
-      return effect.at;
     default:
       return effect satisfies never;
   }
 }
 
+/** Removes the effects and returns them. */
 export function drop(draft: Draft, which: (effect: Effect) => boolean): readonly Effect[] {
   const dropped = draft.thread.effects.filter(which);
   if (dropped.length > 0) draft.thread.effects = draft.thread.effects.filter((effect) => !which(effect));
   return dropped;
 }
 
+/** Replaces the effect that has the same id. */
 export function replaceEffect(draft: Draft, effect: Effect): void {
   draft.thread.effects = draft.thread.effects.map((other) => (other.id === effect.id ? effect : other));
 }
 
-/** Tells whoever caused the event, privately where the platform allows. */
+/** Tells the event's author, privately where the platform allows. */
 export function tell(draft: Draft, event: PersonEvent, view: View): void {
-  const answerVia = event.kind === "command" || event.kind === "button" ? event.answerVia : undefined;
-  add(draft, event.id, {
-    kind: "tell",
-    at: event.place ?? event.scope,
-    person: event.by,
-    view,
-    ...(answerVia === undefined ? {} : { answerVia }),
-  });
+  const at = event.place ?? event.scope;
+  add(draft, event.id, { kind: "tell", at, person: event.by, view, ...answerViaOf(event) });
 }
 
-/** True the first time it is asked for this key. */
+/** The event's address for a private answer, as a field to spread. */
+export const answerViaOf = (event: PersonEvent): { answerVia?: string } =>
+  "answerVia" in event && event.answerVia !== undefined ? { answerVia: event.answerVia } : {};
+
+/** Returns true for the first call with this key in the thread, false for all later ones. */
 export function once(draft: Draft, key: string): boolean {
   if (draft.thread.said.includes(key)) return false;
   draft.thread.said = [...draft.thread.said, key];
   return true;
 }
 
+/** The record of the dispatch's run. */
 export const runOf = (draft: Draft, dispatch: string): RunRecord | undefined =>
   draft.thread.runs.find((record) => record.dispatch === dispatch);
 
-/** Changes the record of a run, and lets its cards and labels follow. */
+/** Changes the record of a run, and its cards and labels with it. */
 export function updateRun(draft: Draft, dispatch: string, changes: Partial<RunRecord>): void {
   const before = runOf(draft, dispatch);
   if (before === undefined) return;
@@ -139,29 +143,18 @@ function refreshCards(draft: Draft, record: RunRecord, view: View): void {
   for (const effect of pending) replaceEffect(draft, { ...effect, view, revision: effect.revision + 1 });
   for (const [place, message] of Object.entries(record.cards)) {
     if (message === null || pending.some((effect) => effect.at === place)) continue;
-    add(draft, record.dispatch, {
-      kind: "card",
-      at: place,
-      dispatch: record.dispatch,
-      view,
-      revision: 1,
-      message,
-    });
+    const { dispatch } = record;
+    add(draft, dispatch, { kind: "card", at: place, dispatch, view, revision: 1, message });
   }
 }
 
-/** Posts the run's card in a place, or in a scope, where it begins a place. Gives the effect's id. */
+/** Posts the run's card in a place, or in a scope, where it begins a place. Returns the effect's id. */
 export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): string {
-  return add(draft, record.dispatch, {
-    kind: "card",
-    at,
-    dispatch: record.dispatch,
-    view: cardView(record),
-    revision: 1,
-  });
+  const { dispatch } = record;
+  return add(draft, dispatch, { kind: "card", at, dispatch, view: cardView(record), revision: 1 });
 }
 
-/** The places tell the state of the run that is current, and of no other. */
+/** Labels the places with the state of the current run. */
 export function setLabels(draft: Draft): void {
   const record = currentRun(draft.thread);
   if (record === undefined) return;
@@ -175,24 +168,20 @@ export function setLabels(draft: Draft): void {
   }
 }
 
-function labelOf(record: RunRecord): StateLabel {
-  if (record.failed !== null) return "agent:failed";
-  if (record.run === null || (isEnded(record.run.state) && record.reopened)) return "agent:queued";
-  switch (record.run.state) {
-    case "QUEUED":
-    case "PENDING":
-    case "CLAIMED":
-      return "agent:queued";
-    case "BLOCKED":
-      return "agent:blocked";
-    case "SUCCEEDED":
-      return "agent:done";
-    // A cancelled run brought no result either; the card says that it was cancelled.
-    case "CANCELLED":
-    case "FAILED":
-    case "ERROR":
-      return "agent:failed";
-    default:
-      return "agent:running";
-  }
+const labels: Readonly<Record<string, StateLabel>> = {
+  QUEUED: "agent:queued",
+  PENDING: "agent:queued",
+  CLAIMED: "agent:queued",
+  BLOCKED: "agent:blocked",
+  SUCCEEDED: "agent:done",
+  // A cancelled run has no result either; the card says that it was cancelled.
+  CANCELLED: "agent:failed",
+  FAILED: "agent:failed",
+  ERROR: "agent:failed",
+};
+
+function labelOf({ failed, run, reopened }: RunRecord): StateLabel {
+  if (failed !== null) return "agent:failed";
+  if (run === null || (isEnded(run.state) && reopened)) return "agent:queued";
+  return labels[run.state] ?? "agent:running";
 }

@@ -1,10 +1,12 @@
 /** What the outcome of an effect means. */
-
+import { backoffMs } from "#base/backoff.ts";
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Done, type Fault, type Outcome, takenCode } from "#core/outcome.ts";
-import { elsewhereView, givenUpView, noteView } from "#core/words/views.ts";
-import { attachedRun, followed, listed, notTaken } from "./command.ts";
+import { delayOf } from "#core/words/card.ts";
+import { elsewhereView } from "#core/words/end.ts";
+import { alreadyFollowedView, givenUpView } from "#core/words/notes.ts";
+import { attachedRun, listed, notTaken } from "./command.ts";
 import { addContext } from "./dispatch.ts";
 import { type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import { permissionKnown, permissionUnknown } from "./person.ts";
@@ -18,25 +20,27 @@ import {
   tellEnd,
 } from "./run.ts";
 
-/** Longest wait between two tries. */
+/** The first and the longest wait between two tries. */
+const firstWaitMs = 1_000;
 const longestWaitMs = 5 * 60_000;
 const fewestTries = 10;
-/** What is read is waited for: after so many tries, and so long, whatever waits goes on without. */
+/** Reads are given up after these limits; whatever waits for them continues without them. */
 const mostReadTries = 4;
 type Reading = Extract<Effect, { kind: "answer" | "read" | "fetch" | "list" }>;
 const readForMs: Readonly<Record<Reading["kind"], number>> = {
-  // Only a courtesy to the run that follows it.
+  // A courtesy to the run that waits for it.
   read: 0,
-  // The API may be starting anew; but a person who hears nothing waits.
+  // The API may be restarting, but a person waits for the answer.
   fetch: 30_000,
   list: 30_000,
-  // An end without its answer is told once and for all.
+  // An end that is told without its answer is never told with it.
   answer: 2 * 60_000,
 };
-/** One quick failure is a hiccup that nobody needs to hear of. */
+/** People are told of a failure after so many tries or so much time. */
 const unsaidTries = 1;
 const unsaidMs = 10_000;
 
+/** Decides the outcome of a pending effect; `random`, 0 to 1, spreads the next try. */
 export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, random: number): void {
   const effect = draft.thread.effects.find((pending) => pending.id === effectId);
   if (effect === undefined) return;
@@ -51,8 +55,8 @@ export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, 
 const isReading = (effect: Effect): effect is Reading => effect.kind in readForMs;
 
 /**
- * Giving up is a decision: a refusal is final, a limit never is unless somebody waits for what is only a
- * courtesy, the rest is tried for a day (promise 7).
+ * Whether the effect is tried again: never after a final refusal; always after a rate limit (promise 7), but
+ * for reads that somebody waits for; otherwise for `retryForMs`.
  */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
@@ -61,18 +65,18 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (isReading(effect)) {
     return effect.tries + 1 < mostReadTries || ageMs < readForMs[effect.kind];
   }
-  // However long the bot was down, a hiccup at its return is none of the effect's failures.
+  // The bot may have been down for most of that time.
   if (effect.tries + 1 < fewestTries) return true;
   return ageMs < draft.rules.retryForMs;
 }
 
 function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
   const tries = effect.tries + 1;
-  const growingMs = Math.min(longestWaitMs, 1_000 * 2 ** (tries - 1)) * (0.5 + random / 2);
-  // Whoever waits for what is read hears how it went when its time is over, not a long wait later.
+  const growingMs = backoffMs(tries, firstWaitMs, longestWaitMs, random);
+  // The last try of a read comes when its time is over, not a long wait later.
   const leftMs = isReading(effect) ? Date.parse(effect.since) + readForMs[effect.kind] - draft.nowMs : 0;
-  const backoffMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
-  const waitMs = Math.max(backoffMs, (fault.retryAfterMs ?? 0) * (1 + random / 10));
+  const pauseMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
+  const waitMs = Math.max(pauseMs, (fault.retryAfterMs ?? 0) * (1 + random / 10));
   replaceEffect(draft, {
     ...effect,
     tries,
@@ -80,28 +84,17 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
   const isSaid = tries > unsaidTries || draft.nowMs - Date.parse(effect.since) >= unsaidMs;
-  if (isAskedFor(effect) && isSaid) sayThatItWaits(draft, effect, fault.reason);
-}
-
-/** What people asked the API for and wait for: their card says so when that takes long (promise 5). */
-type AskedFor = Extract<Effect, { kind: "create" | "follow-up" | "cancel" }>;
-const isAskedFor = (effect: Effect): effect is AskedFor =>
-  effect.kind === "create" || effect.kind === "follow-up" || effect.kind === "cancel";
-
-const waitingFor: Readonly<Record<AskedFor["kind"], string>> = {
-  create: "",
-  "follow-up": "a message has not reached the agent yet. ",
-  cancel: "the run could not be cancelled yet. ",
-};
-
-/** Once: what goes wrong at each further try is no news. */
-function sayThatItWaits(draft: Draft, { kind, dispatch }: AskedFor, reason: string): void {
-  if (runOf(draft, dispatch)?.delay !== null) return;
-  updateRun(draft, dispatch, { delay: `${waitingFor[kind]}${reason}` });
+  if (!isSaid) return;
+  // What people wait for says so on its card (promise 5), with the first reason alone.
+  if (effect.kind !== "create" && effect.kind !== "follow-up" && effect.kind !== "cancel") return;
+  const { kind, dispatch } = effect;
+  if (runOf(draft, dispatch)?.delay === null) {
+    updateRun(draft, dispatch, { delay: delayOf(kind, fault.reason) });
+  }
 }
 
 function done(draft: Draft, effect: Effect, outcome: Done): void {
-  // A newer view was decided while the older one was sent: it is still to be sent.
+  // A newer view, decided while the older one was being sent, is still to be sent.
   const newer =
     (effect.kind === "card" && outcome.kind === "card" && outcome.revision < effect.revision) ||
     (effect.kind === "label" && outcome.kind === "label" && outcome.revision < effect.revision);
@@ -139,8 +132,8 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
           draft.thread.places = [...draft.thread.places, outcome.place];
         if (record)
           updateRun(draft, effect.dispatch, { cards: { ...record.cards, [outcome.place]: outcome.message } });
-        // The effect may have waited in the scope's lane with others that meant the place it made.
-        releaseAfter(draft, effect.id, newer);
+        // The card is posted, even if a newer view of it is still to be sent.
+        if (newer) release(draft, effect.id);
       }
       return;
     case "read":
@@ -165,9 +158,8 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   }
 }
 
-/** A posted card releases what waited for it, even if a newer view of it is still to be sent. */
-function releaseAfter(draft: Draft, id: string, stillPending: boolean): void {
-  if (!stillPending) return;
+/** Frees the effects that wait for this one. */
+function release(draft: Draft, id: string): void {
   draft.thread.effects = draft.thread.effects.map((effect) => {
     if (effect.after !== id) return effect;
     const { after: _, ...free } = effect;
@@ -175,10 +167,10 @@ function releaseAfter(draft: Draft, id: string, stillPending: boolean): void {
   });
 }
 
-/** The effect, already taken out, will not happen: whoever counts on it hears of it (promise 5). */
+/** The effect, already dropped, will not happen: the people who wait for it are told (promise 5). */
 function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
   const { reason, link } = fault;
-  const fail = (event: PersonEvent, what: string): void =>
+  const fail = (event: PersonEvent, what: Parameters<typeof givenUpView>[0]): void =>
     tell(draft, event, givenUpView(what, reason, link));
   switch (effect.kind) {
     case "create": {
@@ -191,14 +183,14 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       return;
     case "cancel":
       updateRun(draft, effect.dispatch, { cancelling: false, delay: null });
-      fail(effect.asked, "The run could not be cancelled");
+      fail(effect.asked, effect.kind);
       return;
     case "fetch":
-      if (fault.code === takenCode) tell(draft, effect.asked, followed(effect.runId));
-      else fail(effect.asked, "The run could not be read");
+      if (fault.code === takenCode) tell(draft, effect.asked, alreadyFollowedView(effect.runId));
+      else fail(effect.asked, effect.kind);
       return;
     case "list":
-      fail(effect.asked, "The runs could not be listed");
+      fail(effect.asked, effect.kind);
       return;
     case "answer":
       tellEnd(draft, effect, undefined);
@@ -206,9 +198,11 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "card": {
       const record = runOf(draft, effect.dispatch);
       if (record === undefined) return;
-      const unposted = effect.message === undefined && record.subject?.locked === true;
-      const placed = draft.thread.places.includes(effect.at) && !unposted;
-      // Without a card the run would have no place to be told in: none is made.
+      const awaited = draft.thread.effects.some(
+        ({ kind, after }) => after === effect.id && (kind === "create" || kind === "read"),
+      );
+      const placed = draft.thread.places.includes(effect.at) && !awaited;
+      // Without a card the run has no place to be told in, so none is made.
       if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
       else if (!placed && record.request === null) notFollowed(draft, record, reason);
       return;
@@ -220,7 +214,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       permissionUnknown(draft, effect.person, reason);
       return;
     case "hand-over":
-      tell(draft, effect.event, noteView(`That didn't work: ${reason}`, "bad"));
+      fail(effect.event, effect.kind);
       return;
     case "reply": {
       const record = effect.dispatch === undefined ? undefined : runOf(draft, effect.dispatch);
@@ -230,7 +224,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "tell":
     case "react":
     case "label":
-      // The place itself refuses us; there is nowhere left to say so but the log, where the engine does.
+      // The place itself refuses us; only the engine's log can tell.
       return;
     default:
       return effect satisfies never;

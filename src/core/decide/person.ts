@@ -1,18 +1,18 @@
-/** What people do: whether it concerns us, whether they may, and what it means. */
-import { isAside, parseCommand, parseMention } from "#core/command.ts";
+/** Events from people: whether they concern us, whether their authors may, and what they mean. */
+import { isAside, parseMention } from "#core/command.ts";
 import type { ButtonEvent, LabelEvent, PersonEvent, ReplyEvent } from "#core/event.ts";
 import type { Permission, Person } from "#core/person.ts";
-import { labelDefaults, type Rules, verdict } from "#core/policy.ts";
-import { followUpOf, visible } from "#core/prompt.ts";
+import { labelDefaults, type Refusal, type Rules, verdict } from "#core/policy.ts";
+import { followUpOf, labelRequest, visible } from "#core/prompt.ts";
 import { currentRun, isAtWork, type RunRecord, type Thread } from "#core/thread.ts";
-import { noteView, notPassedOnView, problemView, refusedView } from "#core/words/views.ts";
-import { applyCommand, cancelRun, retryRun } from "./command.ts";
-import { dispatch } from "./dispatch.ts";
-import { add, type Draft, once, replaceEffect, runOf, see, tell } from "./draft.ts";
+import * as notes from "#core/words/notes.ts";
+import { applyCommand, applyParsed, cancelRun, commandIn } from "./command.ts";
+import { dispatch, retryRun } from "./dispatch.ts";
+import { add, type Draft, nextId, once, runOf, see, tell } from "./draft.ts";
 
 export type Concern = "ours" | "not-ours" | "again";
 
-/** Whether the event asks anything of us. Most of what is said where people talk does not. */
+/** Whether the event is for us. Most of what people say is not. `again`: deliver it again later. */
 export function concern(thread: Thread | null, event: PersonEvent, rules: Rules): Concern {
   if (event.by.bot) return "not-ours";
   switch (event.kind) {
@@ -22,22 +22,21 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (labelDefaults(rules, event.label) === undefined) return "not-ours";
       return thread !== null && cameAnotherWay(thread, event) ? "not-ours" : "ours";
     case "button":
-      // The card was posted, but where it stands is not written down yet.
+      // The card is posted, but its place is not saved yet.
       return thread === null && event.old !== true ? "again" : "ours";
     case "reply": {
       if (isAside(visible(event.text))) return "not-ours";
-      // A thread begun here now would take the place away from the one whose card stands above.
+      // A new thread would take the place from the one whose card is above the reply.
       if (thread === null && event.underOurs) return "again";
       if (event.mention) return "ours";
       if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
-      const [waiting] = thread.waiting;
-      const asked = waiting === undefined ? [] : ["at" in waiting ? waiting.at : null];
-      // The request that came first need not be the one that was made first.
-      const since = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : asked;
-      // Said before any run was asked for: it is part of the prompt, not an answer to it.
-      const isEarlier = since.every((at) => at !== null && isBefore(event.at, at));
+      const waiting = thread.waiting.slice(0, 1).map(({ at }) => at);
+      // Requests may be delivered in another order than they were made.
+      const asked = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : waiting;
+      // A reply from before every request is part of a prompt, and no answer to it.
+      const isEarlier = asked.every((at) => at !== null && isBefore(event.at, at));
       return isEarlier ? "not-ours" : "ours";
     }
     default:
@@ -47,12 +46,12 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
 
 const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
 
-/** How far apart the two times that a platform gives for one label may be. */
+/** The most by which the two times that a platform gives for one label differ. */
 const sameLabelMs = 60_000;
 const labelKey = ({ label, recovered }: LabelEvent, way: boolean): string =>
   `label ${(recovered === true) === way ? "read back" : "delivered"} ${label.toLowerCase()} `;
 
-/** A label that was read back has another id than its delivery; only the time tells that they are one. */
+/** Whether the label was taken before by the other way. Only the time shows that both are the same. */
 const cameAnotherWay = (thread: Thread, event: LabelEvent): boolean => {
   const key = labelKey(event, false);
   return thread.said.some(
@@ -62,7 +61,7 @@ const cameAnotherWay = (thread: Thread, event: LabelEvent): boolean => {
   );
 };
 
-/** Takes the event in, once. It waits, in order, while it is unknown what somebody may do. */
+/** Takes the event, once. Events wait, in order, while a permission is unknown. */
 export function takeIn(draft: Draft, event: PersonEvent): void {
   see(draft, event);
   if (event.kind === "label") once(draft, `${labelKey(event, true)}${event.at}`);
@@ -81,6 +80,7 @@ function askPermission(draft: Draft, event: PersonEvent): void {
   if (!asked) add(draft, event.id, { kind: "permission", at: event.place, person: event.by });
 }
 
+/** The platform told the person's permission: what waits for it is decided. */
 export function permissionKnown(draft: Draft, person: Person, permission: Permission): void {
   draft.thread.waiting = draft.thread.waiting.map((event) =>
     event.by.id === person.id ? { ...event, by: { ...event.by, permission } } : event,
@@ -88,18 +88,11 @@ export function permissionKnown(draft: Draft, person: Person, permission: Permis
   drain(draft);
 }
 
-/** The platform would not say: nothing that needs the permission happens, and its author hears why. */
+/** The platform did not tell: what waits for the permission is dropped, and its author is told why. */
 export function permissionUnknown(draft: Draft, person: Person, reason: string): void {
-  const theirs = draft.thread.waiting.filter((event) => event.by.id === person.id);
+  const first = draft.thread.waiting.find((event) => event.by.id === person.id);
   draft.thread.waiting = draft.thread.waiting.filter((event) => event.by.id !== person.id);
-  const [first] = theirs;
-  if (first !== undefined) {
-    tell(
-      draft,
-      first,
-      noteView(`I could not find out what you may do here, so I did nothing: ${reason}`, "bad"),
-    );
-  }
+  if (first !== undefined) tell(draft, first, notes.permissionUnknownView(reason));
   drain(draft);
 }
 
@@ -114,15 +107,11 @@ function drain(draft: Draft): void {
 
 function apply(draft: Draft, event: PersonEvent): void {
   const allowed = verdict(draft.rules, event.by, event.scope);
-  if (allowed.kind === "no") return refuse(draft, event, allowed.reason);
+  if (allowed.kind === "no") return refuse(draft, event, allowed.refusal);
   if (allowed.kind !== "yes") return;
   switch (event.kind) {
-    case "command": {
-      const parsed = parseCommand(event.text);
-      return parsed.ok
-        ? applyCommand(draft, event, parsed.command)
-        : tell(draft, event, problemView(parsed.problem));
-    }
+    case "command":
+      return applyParsed(draft, event, commandIn(event));
     case "reply":
       return applyReply(draft, event);
     case "button":
@@ -135,18 +124,22 @@ function apply(draft: Draft, event: PersonEvent): void {
 }
 
 /**
- * Told privately each time; where it can't be private, once, so that nobody can make us talk all day. A plain
- * reply asked for nothing: it is marked, and why is said once a place.
+ * Refuses the event. Its author is told each time where that is private, and once where it is public, so that
+ * nobody can make us flood a place. A plain reply asked for nothing: it is marked, and explained once a place.
  */
-function refuse(draft: Draft, event: PersonEvent, reason: string): void {
+function refuse(draft: Draft, event: PersonEvent, refusal: Refusal): void {
   if (event.kind === "reply" && !event.mention) {
-    add(draft, event.id, { kind: "react", at: event.place, message: event.message, reaction: "refused" });
-    if (once(draft, "refused replies")) tell(draft, event, notPassedOnView(reason));
+    markRefused(draft, event);
+    if (once(draft, "refused replies")) tell(draft, event, notes.replyRefusedView(refusal));
     return;
   }
-  const secret = "answerVia" in event && event.answerVia !== undefined;
-  if (secret || once(draft, `refused ${event.by.id}`)) tell(draft, event, refusedView(reason));
+  const isPrivate = "answerVia" in event && event.answerVia !== undefined;
+  if (isPrivate || once(draft, `refused ${event.by.id}`)) tell(draft, event, notes.refusedView(refusal));
 }
+
+const markRefused = (draft: Draft, { id, place, message }: ReplyEvent): void => {
+  add(draft, id, { kind: "react", at: place, message, reaction: "refused" });
+};
 
 function applyReply(draft: Draft, event: ReplyEvent): void {
   const latest = currentRun(draft.thread);
@@ -154,62 +147,40 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
     leaveFiles(draft, event);
   if (event.mention) {
     const parsed = parseMention(event.text);
-    if (parsed !== null) {
-      return parsed.ok
-        ? applyCommand(draft, event, parsed.command)
-        : tell(draft, event, problemView(parsed.problem));
-    }
+    if (parsed !== null) return applyParsed(draft, event, parsed);
     if (latest === undefined || latest.failed !== null) {
       return applyCommand(draft, event, { kind: "run", prompt: event.text.trim(), flags: {} });
     }
   }
-  // It may have been muted while the event waited.
+  // The thread may have been muted while the event waited.
   if (latest === undefined || (draft.thread.muted && !event.mention)) return;
   if (latest.failed !== null) {
-    if (once(draft, `no run ${latest.dispatch} ${event.by.id}`)) {
-      tell(
-        draft,
-        event,
-        noteView("No run is here that this could be passed on to. `retry` asks for it again."),
-      );
-    }
+    if (once(draft, `no run ${latest.dispatch} ${event.by.id}`)) tell(draft, event, notes.notSentView);
     return;
   }
   if (visible(event.text) !== "") followUp(draft, event, latest);
 }
 
-/** The agent is told words only. Why a message had no effect, or less than meant, is said once. */
+/** Says once to each person that files do not reach the agent. A message of files alone is marked. */
 function leaveFiles(draft: Draft, event: ReplyEvent): void {
-  if (visible(event.text) === "") {
-    add(draft, event.id, { kind: "react", at: event.place, message: event.message, reaction: "refused" });
-  }
-  if (once(draft, `files ${event.by.id}`)) {
-    tell(draft, event, noteView("Only words are passed on to the agent; files stay among people."));
-  }
+  if (visible(event.text) === "") markRefused(draft, event);
+  if (once(draft, `files ${event.by.id}`)) tell(draft, event, notes.filesLeftView);
 }
 
-function followUp(draft: Draft, event: ReplyEvent, record: RunRecord): void {
+function followUp(draft: Draft, event: ReplyEvent, { dispatch }: RunRecord): void {
   const { place, message, by } = event;
-  const id = add(draft, event.id, {
+  const id = nextId(draft, event.id, "follow-up");
+  add(draft, event.id, {
     kind: "follow-up",
-    dispatch: record.dispatch,
-    message: event.text,
+    dispatch,
+    message: followUpOf(event.text, by, id),
     from: { place, message, by },
   });
-  const effect = draft.thread.effects.find((pending) => pending.id === id);
-  if (effect?.kind === "follow-up") {
-    replaceEffect(draft, { ...effect, message: followUpOf(event.text, by, id) });
-  }
 }
 
 function applyButton(draft: Draft, event: ButtonEvent): void {
   const record = runOf(draft, event.dispatch);
-  if (record === undefined)
-    return tell(
-      draft,
-      event,
-      noteView("That card is out of date: nothing is remembered of its run any more."),
-    );
+  if (record === undefined) return tell(draft, event, notes.oldCardView);
   switch (event.action) {
     case "cancel":
       return cancelRun(draft, event, record);
@@ -221,21 +192,14 @@ function applyButton(draft: Draft, event: ButtonEvent): void {
 }
 
 function applyLabel(draft: Draft, event: LabelEvent): void {
-  if (draft.thread.runs.some(isAtWork)) {
-    return tell(
-      draft,
-      event,
-      noteView("A run is already at work here. Comment to steer it, or `/agent cancel` it."),
-    );
-  }
+  if (draft.thread.runs.some(isAtWork)) return tell(draft, event, notes.runActiveView);
+  const { subject, label } = event;
   dispatch(draft, event, {
-    words: event.subject.pullRequest
-      ? "Bring the pull request that is quoted below to the point where it can be merged."
-      : "Resolve the issue that is quoted below.",
-    asked: event.subject.title,
+    words: labelRequest(subject),
+    asked: subject.title,
     flags: {},
-    label: event.label,
-    subject: event.subject,
+    label,
+    subject,
     withContext: true,
   });
 }

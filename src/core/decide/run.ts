@@ -5,7 +5,8 @@ import { isOlder, settlesAfter } from "#core/news.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import { hasFollowUp, type RunRecord } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
-import { endView, givenUpView, notStartedView } from "#core/words/views.ts";
+import { endView } from "#core/words/end.ts";
+import { givenUpView, notStartedReason, notStartedView } from "#core/words/notes.ts";
 import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
 
 /** `updated_at` of a run that no list or fetch has shown yet: older than any time the API gives. */
@@ -50,7 +51,7 @@ export function runNotStarted(
   for (const place of places) add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
   if (places.length === 0) tellAsker(draft, record, view);
   for (const effect of waiting) {
-    if (effect.kind === "follow-up") followUpLost(draft, effect, "the run could not be started", undefined);
+    if (effect.kind === "follow-up") followUpLost(draft, effect, notStartedReason, undefined);
   }
 }
 
@@ -74,7 +75,7 @@ export function tellAsker(
 export function notFollowed(draft: Draft, record: RunRecord, reason: string): void {
   drop(draft, (effect) => effect.kind === "answer" && effect.dispatch === record.dispatch);
   updateRun(draft, record.dispatch, { failed: reason, open: false });
-  tellAsker(draft, record, givenUpView("The run can't be followed here", reason, undefined));
+  tellAsker(draft, record, givenUpView("attach", reason, undefined));
 }
 
 /** The API has taken the follow-up. */
@@ -102,7 +103,7 @@ export function followUpLost(
   if (message !== undefined) {
     add(draft, effect.id, { kind: "react", at: place, message, reaction: "refused" });
   }
-  const view = givenUpView("Your message did not reach the agent", reason, link);
+  const view = givenUpView("follow-up", reason, link);
   add(draft, effect.id, { kind: "tell", at: place, person: by, view });
 }
 

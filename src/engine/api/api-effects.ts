@@ -11,7 +11,7 @@ import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
 import { sendFollowUp } from "./send-follow-up.ts";
 
-/** So many of a scope's runs are shown, and so many pages are read to find them. */
+/** How many of the scope's runs are looked for, in how many pages. */
 const listedAtLeast = 10;
 const mostPages = 3;
 const badRequest = 400;
@@ -34,7 +34,7 @@ export async function performApiEffect(
 function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: Attempt): Promise<Outcome> {
   switch (effect.kind) {
     case "create":
-      return createRun(api, effect, attempt);
+      return createRun(api, effect, thread, attempt);
     case "follow-up":
       return sendFollowUp(api, effect, thread, attempt);
     case "cancel":
@@ -55,7 +55,7 @@ async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
   try {
     await api.agentRuns.cancel(runId);
   } catch (error) {
-    // A run that has ended is as cancelled as it can be; but not only for that does the API answer 400.
+    // The API refuses to cancel an ended run with a 400, which may have other reasons too.
     if (!isApiFault(error) || error.status !== badRequest) throw error;
     const now = await fetchRun(api, runId).catch((fault: unknown) => {
       throw isApiFault(fault) && !fault.retryable ? error : fault;

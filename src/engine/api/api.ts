@@ -1,13 +1,13 @@
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import type { ApiEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Thread } from "#core/thread.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import type { Deliver } from "#engine/follow/receive-run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 
-/** What performing an effect toward the API takes. */
+/** What effects toward the API are performed with. */
 export interface Api {
   readonly agentRuns: AgentRuns;
   readonly transcripts: Transcripts;
@@ -18,9 +18,10 @@ export interface Api {
   readonly runName: string;
 }
 
+/** The outcome of an effect that failed. */
 export const failed = (fault: Fault): Outcome => ({ ok: false, fault });
 
-/** The outcome of a rejected call. A defect is logged too, since people are told only that it happened. */
+/** The outcome of a rejected call. The cause of a defect is logged, since people are only told of it. */
 export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome & { ok: false } {
   if (!isApiFault(error)) {
     api.log.error("A call of the Agent Runs API failed unexpectedly", {
@@ -32,17 +33,16 @@ export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome &
   return { ok: false, fault: faultOf(error) };
 }
 
-/** The outcome of a failed search for an earlier try: what became of that try is as unknown as before. */
+/** The outcome of a failed search for an earlier try, whose fate stays unknown. */
 export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome {
   return failed({ ...rejected(api, effect, error).fault, certainty: "unknown" });
 }
 
-/** The run that the dispatch made; null while there is none. */
-export function runIdOf(thread: Thread, dispatch: string): string | null {
-  return thread.runs.find((run) => run.dispatch === dispatch)?.runId ?? null;
-}
+/** Id of the dispatch's run; null while there is none. */
+export const runIdOf = (thread: Thread, dispatch: string): string | null =>
+  thread.runs.find((run) => run.dispatch === dispatch)?.runId ?? null;
 
-/** Effects of a run come after its creation in the same lane, so this happens only to what never got a run. */
+/** The run's effects follow its creation in the same lane, so this happens only if it was never created. */
 export const noRun: Fault = {
   certainty: "refused",
   retryable: false,

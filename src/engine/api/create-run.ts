@@ -1,7 +1,9 @@
 import type { CreateEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
+import { withReference } from "#core/prompt.ts";
+import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
-import { type Api, failed, lookupRejected, rejected } from "./api.ts";
+import { type Api, failed, lookupRejected, noRun, rejected } from "./api.ts";
 import { findDispatch } from "./find-dispatch.ts";
 
 const tooManyRuns: Fault = {
@@ -10,38 +12,55 @@ const tooManyRuns: Fault = {
   reason: "There are too many runs to find out whether this one was already created.",
 };
 
-/** Creates the dispatch's run, by itself or through its factory, unless an earlier try is found to have. */
-export async function createRun(api: Api, effect: CreateEffect, attempt: Attempt): Promise<Outcome> {
+/**
+ * Creates the dispatch's run as its record says, directly or through its factory, unless the attempt is
+ * uncertain and an earlier try is found to have created it.
+ */
+export async function createRun(
+  api: Api,
+  effect: CreateEffect,
+  thread: Thread,
+  attempt: Attempt,
+): Promise<Outcome> {
+  const { dispatch } = effect;
+  const record = thread.runs.find((run) => run.dispatch === dispatch);
+  if (!record?.request) return failed(noRun);
+  const { factory } = record;
+  const request = { ...record.request, prompt: withReference(record.request.prompt, dispatch) };
   if (attempt.uncertain) {
     try {
-      const found = await findDispatch(api.agentRuns, effect);
+      // A factory names its runs itself, and a skill may name its runs too.
+      const name = factory === undefined && request.skill === undefined ? request.config.name : undefined;
+      const found = await findDispatch(api.agentRuns, dispatch, { since: effect.since, name });
       if (found === "unsure") return failed(tooManyRuns);
       if (found !== null) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
     } catch (error) {
       return lookupRejected(api, effect, error);
     }
   }
-  if (effect.factory !== undefined) return dispatchToFactory(api, effect, effect.factory);
-  const created = await api.agentRuns.create(effect.request);
+  if (factory !== undefined) return dispatchToFactory(api, effect, factory, request.prompt);
+  const created = await api.agentRuns.create(request);
   return { ok: true, kind: "create", runId: created.run_id, state: created.state };
 }
 
-async function dispatchToFactory(api: Api, effect: CreateEffect, factory: string): Promise<Outcome> {
+async function dispatchToFactory(
+  api: Api,
+  effect: CreateEffect,
+  factory: string,
+  prompt: string,
+): Promise<Outcome> {
   let uid: string | null;
   try {
     uid = await api.factories.findFactory(factory);
   } catch (error) {
     const { fault } = rejected(api, effect, error);
-    // Nothing was dispatched yet, however little is known of the search.
+    // The search dispatches nothing.
     return failed({ ...fault, certainty: fault.certainty === "unknown" ? "not-sent" : fault.certainty });
   }
   if (uid === null) {
-    return failed({
-      certainty: "refused",
-      retryable: false,
-      reason: `There is no factory called “${factory}”.`,
-    });
+    const reason = `There is no factory called “${factory}”.`;
+    return failed({ certainty: "refused", retryable: false, reason });
   }
-  const dispatched = await api.factories.dispatchToFactory(uid, effect.request.prompt);
+  const dispatched = await api.factories.dispatchToFactory(uid, prompt);
   return { ok: true, kind: "create", runId: dispatched.run_id, state: dispatched.state };
 }

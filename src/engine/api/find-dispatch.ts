@@ -1,34 +1,32 @@
-import type { CreateEffect } from "#core/effect.ts";
 import { dispatchKey, type Run, referenceLine } from "#core/run.ts";
 import type { AgentRuns } from "#ports.ts";
 import { readPages } from "./read-pages.ts";
 
 /**
- * How far the service's clock may be behind ours. Our own may have been hours wrong when the effect was decided,
- * as after a sleep or in a wrong time zone; a run overlooked for that would be made twice.
+ * The most by which the service's clock may be behind ours, which itself may have been hours wrong when the
+ * effect was decided (after a sleep, in a wrong time zone). An overlooked run would be created twice.
  */
 const clockMarginMs = 25 * 60 * 60_000;
 const mostPages = 40;
 
 /**
- * Looks for the run that an earlier try of the dispatch may have made. null: there is surely none;
- * `unsure`: there were too many runs to look through. Rejects like `AgentRuns.list`.
+ * Looks for the run that an earlier try of the dispatch may have created, among those with the config name
+ * (undefined: any) that were created after `since` (RFC 3339, our clock). null: there is none; `unsure`: there
+ * are too many runs to look through. Rejects like `AgentRuns.list`.
  */
 export async function findDispatch(
   agentRuns: AgentRuns,
-  effect: CreateEffect,
+  dispatch: string,
+  { since, name }: { readonly since: string; readonly name: string | undefined },
 ): Promise<Run | null | "unsure"> {
-  const { request, dispatch, factory } = effect;
-  const since = Date.parse(effect.since);
-  // A factory names its runs itself, and a skill may give its own name to a run.
-  const named = factory === undefined && request.skill === undefined;
+  const sinceMs = Date.parse(since);
   let found: Run | null = null;
   const end = await readPages(
     (query) => agentRuns.list(query),
     {
-      ...(named ? { name: request.config.name } : {}),
+      ...(name === undefined ? {} : { name }),
       by: "created_at",
-      ...(Number.isNaN(since) ? {} : { after: since - clockMarginMs }),
+      ...(Number.isNaN(sinceMs) ? {} : { after: sinceMs - clockMarginMs }),
       mostPages,
     },
     async (runs) => {

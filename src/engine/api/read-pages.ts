@@ -1,13 +1,14 @@
 import type { Run } from "#core/run.ts";
 import type { AgentRuns, RunQuery } from "#ports.ts";
 
-/** The most that the API gives at once. */
+/** The most runs that the API returns in one page. */
 const pageSize = 500;
 
+/** Which runs to read. */
 export interface Reading {
   /** Config name; absent: every run that we may see. */
   readonly name?: string;
-  /** The time that orders the runs, newest first, and that `after` is about. */
+  /** The time that orders the runs, and that `after` refers to. */
   readonly by: "created_at" | "updated_at";
   /** Milliseconds since the epoch by the API's clock; absent: from the beginning. */
   readonly after?: number;
@@ -15,13 +16,12 @@ export interface Reading {
 }
 
 /**
- * Reads runs page by page, newest first. Newest first is what stays right while runs change: a run that
- * changes moves to the front, so others are shown twice but none is passed over, and its new time is later
- * than all that was seen. Filters only save work: a service that ignores them is read until its pages hold
- * nothing but older runs.
+ * Reads runs page by page, newest first, so that none is missed while runs change: a changed run moves to the
+ * front, and others are at most read twice. Filters only save work: a service that ignores them is read until
+ * a page holds nothing but older runs.
  *
- * Answers `complete`, `enough` if `visit` did, `cut` if pages were left after `mostPages`. Rejects like
- * `AgentRuns.list`, and as `visit` does.
+ * Resolves with `complete`, with `enough` as soon as `visit` does, or with `cut` if pages are left after
+ * `mostPages`. Rejects like `AgentRuns.list` and `visit`.
  */
 export async function readPages(
   list: AgentRuns["list"],
@@ -42,7 +42,7 @@ export async function readPages(
     const { runs, page_info } = await list(cursor === undefined ? query : { ...query, cursor });
     if ((await visit(runs)) === "enough") return "enough";
     const next = page_info.next_cursor;
-    // A cursor that was given before would lead round and round.
+    // A cursor that comes again would never end.
     if (!page_info.has_next_page || next === undefined || next === null || cursors.has(next))
       return "complete";
     if (after !== undefined && runs.length > 0 && runs.every((run) => Date.parse(run[by]) < after)) {
@@ -54,14 +54,7 @@ export async function readPages(
   return "cut";
 }
 
-function afterQuery(by: Reading["by"], after: number): RunQuery {
+const afterQuery = (by: Reading["by"], after: number): RunQuery => {
   const time = new Date(after).toISOString();
-  switch (by) {
-    case "created_at":
-      return { created_after: time };
-    case "updated_at":
-      return { updated_after: time };
-    default:
-      return by satisfies never;
-  }
-}
+  return by === "created_at" ? { created_after: time } : { updated_after: time };
+};

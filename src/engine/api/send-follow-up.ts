@@ -1,9 +1,9 @@
+import { reasonOf } from "#base/reason.ts";
 import type { FollowUpEffect } from "#core/effect.ts";
 import { isNews } from "#core/news.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import { isEnded } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
@@ -52,7 +52,7 @@ async function deliverLatest(api: Api, runId: string, thread: Thread): Promise<F
     const run = await api.agentRuns.fetch(runId);
     if (record !== undefined && isNews(record, run, false)) await api.deliver({ kind: "run", run });
   } catch (error) {
-    const reason = isApiFault(error) ? error.detail : reasonOf(error);
+    const reason = isApiFault(error) ? error.reason : reasonOf(error);
     api.log.info("The run could not be read before a follow-up", { run: runId, reason });
     const fault = faultOf(error);
     return fault.retryable ? { ...fault, certainty: "not-sent" } : null;

@@ -2,19 +2,23 @@ import type { Timers } from "#engine/base/timers.ts";
 import type { ApiFault } from "#ports.ts";
 import type { Api } from "./api.ts";
 
-/** Thrown instead of a write that would begin too late. */
+/** Thrown instead of beginning a write too late. */
 class TooLate extends Error implements ApiFault {
   override readonly name = "TooLate";
   readonly certainty = "not-sent";
   readonly retryable = true;
-  readonly detail = "The Agent Runs API answers too slowly.";
+  readonly reason = "The Agent Runs API answers too slowly.";
 }
 
 /**
- * The API for one try of one effect, which begins no write later than `beginMs` after now: by the time the try
- * is given up for lost and the effect is looked up, a slow look-up must not still have its write ahead of it.
+ * The API for one try of one effect, which begins no write later than `beginMs` from now: a write that began
+ * after the try was given up could come after the search of the next try. Call `callOff` when the try has ended.
  */
-export function unlessLate(api: Api, timers: Timers, beginMs: number): { api: Api; callOff: () => void } {
+export function withWriteDeadline(
+  api: Api,
+  timers: Timers,
+  beginMs: number,
+): { api: Api; callOff: () => void } {
   let late = false;
   const callOff = timers.after(beginMs, () => {
     late = true;

@@ -1,8 +1,8 @@
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 
-/** What happened inside the engine, for those who count and measure. */
-export type Happening =
+/** Something that the engine did, to be counted and measured. Durations are milliseconds. */
+export type EngineEvent =
   | {
       readonly kind: "accepted";
       readonly event: PersonEvent["kind"];
@@ -21,8 +21,10 @@ export type Happening =
       readonly kind: "swept";
       readonly ok: boolean;
       readonly requests: number;
-      /** Runs found changed. */
+      /** Number of runs that were found changed. */
       readonly changed: number;
       readonly durationMs: number;
     };
-export type Observe = (happening: Happening) => void;
+
+/** Called with each event of the engine. */
+export type Observe = (event: EngineEvent) => void;

@@ -1,9 +1,8 @@
-/** What has begun and not ended; a stop waits for it. */
+/** Work that has begun and not ended; a stop waits for it. */
 export interface InFlight {
-  /** Holds the work until it has ended, in whatever way; the caller still deals with a rejection. */
+  /** Counts the work until it has settled, and returns it; the caller handles a rejection. */
   track<T>(work: Promise<T>): Promise<T>;
-  size(): number;
-  /** Resolves when nothing is in flight any more. */
+  /** Resolves when nothing is in flight. */
   idle(): Promise<void>;
 }
 
@@ -11,17 +10,12 @@ export function createInFlight(): InFlight {
   const works = new Set<Promise<unknown>>();
   return {
     track(work) {
-      const ended = work.then(
-        () => {},
-        () => {},
-      );
+      const ended: Promise<unknown> = Promise.allSettled([work]).then(() => works.delete(ended));
       works.add(ended);
-      void ended.then(() => works.delete(ended));
       return work;
     },
-    size: () => works.size,
     async idle() {
-      // What ends may begin something else, such as saving its outcome.
+      // Work that ends may begin more, such as saving its outcome.
       while (works.size > 0) await Promise.all(works);
     },
   };

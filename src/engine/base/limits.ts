@@ -1,8 +1,8 @@
-/** What bounds the engine. Each has a default, which tests may shorten. */
+/** Limits of the engine; tests shorten them. */
 export interface Limits {
   /** Effects of one kind under way at once, for each platform and for the API. */
   readonly perSystem: number;
-  /** An effect that takes longer is given up; what became of it is then unknown. */
+  /** An effect that takes longer has an unknown outcome. */
   readonly effectMs: number;
   /** How long a stop waits for what is in flight. */
   readonly stopMs: number;
@@ -11,6 +11,6 @@ export interface Limits {
 export const defaultLimits: Limits = {
   perSystem: 16,
   effectMs: 5 * 60_000,
-  // Whoever supervises the bot has often lost patience after ten seconds.
+  // Many supervisors kill a process ten seconds after they told it to stop.
   stopMs: 9_000,
 };

@@ -1,17 +1,17 @@
 import type { Clock } from "#ports.ts";
 
-/** Waits that can be called off all at once, so that nothing is left ticking after the engine has stopped. */
+/** Timers that can be cancelled all at once, so that none is left after the engine has stopped. */
 export interface Timers {
-  /** Calls `then` once after `ms` milliseconds; the answer calls it off. Never, once the timers are closed. */
+  /** Calls `then` once after `ms`; the returned function cancels it. Does nothing once the timers are closed. */
   after(ms: number, then: () => void): () => void;
-  /** Resolves after `ms` milliseconds, or at once when the timers are closed. */
+  /** Resolves after `ms`, or as soon as the timers are closed. */
   sleep(ms: number): Promise<void>;
-  /** Calls every wait off. */
+  /** Cancels every timer. */
   close(): void;
   closed(): boolean;
 }
 
-/** Longer waits are made of several: the range of a timer is limited. */
+/** Longer waits are made of several timers, whose range is limited. */
 const longestMs = 3_600_000;
 
 export function createTimers(clock: Clock): Timers {

@@ -1,8 +1,8 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import { lostRun } from "#core/news.ts";
 import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
 import type { AgentRuns, Clock } from "#ports.ts";
 import type { OpenRun } from "./open-runs.ts";
 import type { Received, ReceiveRun } from "./receive-run.ts";
@@ -41,7 +41,7 @@ export function createFetchRun(options: {
     // So that sweeps don't look for it at every tick.
     run.shownAt = now;
     run.missing = missing;
-    if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.detail });
+    if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.reason });
     const isGone = now - missing.since >= missingForMs && missing.times >= missingTimes;
     if (error.status !== notFound || !isGone) return "unchanged";
     log.error("A run is given up: the API no longer knows it", { run: run.runId });

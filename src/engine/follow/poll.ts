@@ -1,8 +1,8 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
 import type { OpenRuns } from "./open-runs.ts";
@@ -84,7 +84,7 @@ export function createPoller(options: {
       const askedMs = (isApiFault(error) ? error.retryAfterMs : undefined) ?? 0;
       notBefore =
         clock.now() + Math.max(askedMs, backoffMs(failures, intervalMs * 2, failureMostMs, clock.random()));
-      report({ ok: false, at: clock.now(), reason: isApiFault(error) ? error.detail : reasonOf(error) });
+      report({ ok: false, at: clock.now(), reason: isApiFault(error) ? error.reason : reasonOf(error) });
       measure({ requests: 0, changed: 0 }, false);
     }
   }

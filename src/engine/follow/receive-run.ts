@@ -1,9 +1,9 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import type { RunEvent } from "#core/event.ts";
 import { isNews } from "#core/news.ts";
 import type { Run } from "#core/run.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import type { Clock } from "#ports.ts";
 import { type OpenRun, type OpenRuns, quiet } from "./open-runs.ts";
 

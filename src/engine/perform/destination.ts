@@ -3,32 +3,13 @@ import { platformOf } from "#core/place.ts";
 
 /** The system that performs the effect: the API, the engine, or a platform by its name. */
 export function systemOf(effect: Effect): string {
-  switch (effect.kind) {
-    case "create":
-    case "follow-up":
-    case "cancel":
-    case "fetch":
-    case "answer":
-    case "list":
-      return toApi;
-    case "hand-over":
-      return toEngine;
-    case "card":
-    case "reply":
-    case "tell":
-    case "react":
-    case "label":
-    case "read":
-    case "permission":
-      return platformOf(effect.at);
-    default:
-      return effect satisfies never;
-  }
+  if ("at" in effect) return platformOf(effect.at);
+  return effect.kind === "hand-over" ? toEngine : toApi;
 }
 
 /**
- * The effects that may be tried: the first toward each destination, since one destination's happen in order,
- * one at a time, unless it comes after an effect that is still to perform.
+ * The effects that may be tried now: the first toward each destination, unless it comes after an effect that
+ * is still pending. Effects toward one destination are performed in order, one at a time.
  */
 export function firstByDestination(effects: readonly Effect[]): ReadonlyMap<string, Effect> {
   const firsts = new Map<string, Effect>();

@@ -1,34 +1,23 @@
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import type { HandOverEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
-import { reasonOf } from "#engine/base/reason.ts";
+import { failed } from "#engine/api/api.ts";
 import type { Save } from "#engine/save.ts";
 
 /**
- * Has the event decided in the thread that the ref leads to. It may be repeated: the thread remembers the
- * event's id. Never rejects.
+ * Has the event decided in the thread that the ref leads to. It may be repeated, since the thread remembers
+ * the event's id. Never rejects.
  */
 export async function handOver(save: Save, effect: HandOverEffect, log: Log): Promise<Outcome> {
   try {
     const { answer } = await save(effect.event, { ref: effect.ref, onlyKnown: true });
-    switch (answer) {
-      case "saved":
-      case "ignored":
-        return { ok: true, kind: "hand-over", taken: true };
-      case "unknown":
-        return { ok: true, kind: "hand-over", taken: false };
-      case "again":
-        return notYet("What this belongs to is not written down yet.");
-      default:
-        return answer satisfies never;
-    }
+    if (answer === "again") return notYet("The thread of this run is not saved yet.");
+    return { ok: true, kind: "hand-over", taken: answer !== "unknown" };
   } catch (error) {
     log.warn("A command could not be handed over", { effect: effect.id, reason: reasonOf(error) });
     return notYet("The command could not be saved.");
   }
 }
 
-const notYet = (reason: string): Outcome => ({
-  ok: false,
-  fault: { certainty: "not-sent", retryable: true, reason },
-});
+const notYet = (reason: string): Outcome => failed({ certainty: "not-sent", retryable: true, reason });

@@ -1,9 +1,10 @@
+import { backoffMs } from "#base/backoff.ts";
+import { createKeyedLimit } from "#base/keyed-limit.ts";
 import type { Log } from "#base/log.ts";
 import type { Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
 import { createInFlight } from "#engine/base/in-flight.ts";
 import type { Timers } from "#engine/base/timers.ts";
@@ -11,31 +12,30 @@ import type { Clock } from "#ports.ts";
 import { firstByDestination, systemOf } from "./destination.ts";
 import type { PerformEffect } from "./perform-effect.ts";
 import type { SaveOutcome } from "./save-outcome.ts";
-import { createSlots } from "./slots.ts";
 
 /** One destination of one thread: its effects happen in order, one at a time. */
 interface Lane {
-  /** An effect waits for a slot, is being performed, or its outcome is being saved. */
+  /** An effect waits for a slot, is being performed, or has its outcome saved. */
   busy: boolean;
   callOff: () => void;
-  /** Outcomes in a row that changed nothing about their effect. */
+  /** Outcomes in a row that left their effect unchanged. */
   stuck: number;
   notBefore: number;
 }
 
 interface Work {
   thread: Thread;
-  /** Effects that began in this process and whose every try so far has a known end. */
+  /** Effects that were decided in this process and whose tries all have a known outcome. */
   readonly fresh: Set<string>;
   readonly lanes: Map<string, Lane>;
 }
 
 export interface Lanes {
-  /** Takes note of a thread as saved. What `before` held already, and was not known, has an unknown fate. */
-  know(thread: Thread, before: Thread | null): void;
+  /** Updates the saved thread. Effects that `before` held and that are new here may already have been tried. */
+  onSaved(thread: Thread, before: Thread | null): void;
   /** Begins to perform. */
   open(): void;
-  /** Begins nothing more; resolves when what is in flight has ended and is saved. */
+  /** Begins nothing more; resolves when what is in flight has ended and its outcome is saved. */
   close(): Promise<void>;
   pendingEffects(): number;
   inFlight(): number;
@@ -45,7 +45,7 @@ const defaultPauseMs = 1_000;
 const stuckFirstMs = 1_000;
 const stuckMostMs = 60_000;
 
-/** Performs the threads' effects. The store is the truth; what is held here is a copy of its last word. */
+/** Performs the threads' effects. The threads here are copies of what the store last saved. */
 export function createLanes(options: {
   readonly perform: PerformEffect;
   readonly saveOutcome: SaveOutcome;
@@ -54,21 +54,21 @@ export function createLanes(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly observe: Observe;
-  /** Hears of each outcome that was saved. */
+  /** Called with each outcome that was saved. */
   readonly onOutcome: (effect: Effect, outcome: Outcome) => void;
-  /** Hears of a thread that the store no longer has. */
+  /** Called for a thread that the store no longer has. */
   readonly onGone: (thread: Ref) => void;
 }): Lanes {
   const { perform, saveOutcome, timers, clock, log, observe, onOutcome, onGone } = options;
-  const slots = createSlots(options.perSystem);
+  const inSlot = createKeyedLimit(options.perSystem);
   const inFlight = createInFlight();
   const works = new Map<Ref, Work>();
-  /** Until when a system limits a kind of effect, for all threads. */
+  /** When the rate limit of a system and a kind of effect ends, for all threads. */
   const pauses = new Map<string, number>();
   let open = false;
   let performing = 0;
 
-  /** What hangs or is limited together: a service that takes no creates may well answer reads. */
+  /** Effects that hang or are limited together: a service that refuses creates may well answer reads. */
   const pauseKey = (effect: Effect): string => `${systemOf(effect)} ${effect.kind}`;
 
   function pause(key: string, until: number): void {
@@ -93,7 +93,7 @@ export function createLanes(options: {
         lane.callOff = timers.after(waitMs, () => look(work));
       } else {
         lane.busy = true;
-        slots.enter(pauseKey(effect), () => takeTurn(work, to, lane, pauseKey(effect)));
+        void inSlot(pauseKey(effect), () => takeTurn(work, to, lane, pauseKey(effect)));
       }
     }
     for (const [to, lane] of work.lanes) {
@@ -104,9 +104,9 @@ export function createLanes(options: {
     if (work.lanes.size === 0) works.delete(work.thread.id);
   }
 
-  /** Resolves when the slot is free again. The lane stays busy until the outcome is saved. */
+  /** Resolves when the slot is free again; the lane stays busy until the outcome is saved. */
   async function takeTurn(work: Work, to: string, lane: Lane, slot: string): Promise<void> {
-    // While it waited for the slot, the effect may have been replaced by a newer one, or put off.
+    // While it waited for the slot, the effect may have been replaced or postponed.
     const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
     if (effect === undefined || pauseKey(effect) !== slot || readyAt(effect, lane) > clock.now()) {
       lane.busy = false;
@@ -137,7 +137,7 @@ export function createLanes(options: {
       else log.warn("An effect failed", fields);
     }
     const saved = await saveOutcome(work.thread.id, effect, outcome);
-    // Closed before it could be saved: the effect is still in the store, and is looked up at the next start.
+    // The effect is still in the store, and its outcome is looked up after the next start.
     if (saved === "closed") return;
     if (saved === "gone") {
       works.delete(work.thread.id);
@@ -147,10 +147,10 @@ export function createLanes(options: {
     }
     const left = work.thread.effects.find(({ id }) => id === effect.id);
     if (left !== undefined && sameTry(left, effect)) {
-      // Nothing was decided about it. Trying it again at once would go on for ever.
+      // The decision ignored the outcome. Trying again at once would never end.
       lane.stuck += 1;
       lane.notBefore = clock.now() + backoffMs(lane.stuck, stuckFirstMs, stuckMostMs, clock.random());
-      if (lane.stuck === 1) log.error("An outcome left its effect as it was", { effect: effect.id });
+      if (lane.stuck === 1) log.error("An outcome left its effect unchanged", { effect: effect.id });
     } else {
       lane.stuck = 0;
       lane.notBefore = 0;
@@ -161,7 +161,7 @@ export function createLanes(options: {
   }
 
   return {
-    know(thread, before) {
+    onSaved(thread, before) {
       const known = works.get(thread.id);
       if (known === undefined && thread.effects.length === 0) return;
       const work = known ?? { thread, fresh: new Set(), lanes: new Map() };

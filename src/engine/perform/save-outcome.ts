@@ -1,16 +1,16 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import type { Effect } from "#core/effect.ts";
 import type { OutcomeEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
-import { backoffMs } from "#engine/base/backoff.ts";
-import { reasonOf } from "#engine/base/reason.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Save } from "#engine/save.ts";
 import type { Clock, Store } from "#ports.ts";
 import { takenFault } from "./claim.ts";
 
-/** `gone`: the thread is not in the store any more. `closed`: the engine stopped before it could be saved. */
+/** `gone`: the store no longer has the thread. `closed`: the engine stopped before the outcome was saved. */
 export type SaveOutcome = (
   thread: Ref,
   effect: Effect,
@@ -21,8 +21,8 @@ const firstMs = 500;
 const mostMs = 30_000;
 
 /**
- * Saves what came of an effect, as often as it takes: what was done must not be done again only because a
- * disk was full. What no thread but another can have is saved as refused. Never rejects.
+ * Saves an effect's outcome, retrying until it is saved: a full disk must not make the effect happen twice. An
+ * outcome whose place or run belongs to another thread is saved as refused. Never rejects.
  */
 export function createSaveOutcome(options: {
   readonly save: Save;
@@ -38,12 +38,13 @@ export function createSaveOutcome(options: {
     for (let failures = 0; ; ) {
       try {
         const saved = await save(event);
-        if (failures > 0) log.info("An effect's outcome is saved at last", { effect: effect.id, failures });
+        if (failures > 0)
+          log.info("An effect's outcome was saved after failures", { effect: effect.id, failures });
         return saved.thread === null ? "gone" : "saved";
       } catch (error) {
         failures += 1;
         if (failures === 1) {
-          log.error("An effect's outcome could not be saved; saving goes on", {
+          log.error("An effect's outcome could not be saved; retrying", {
             effect: effect.id,
             kind: effect.kind,
             reason: reasonOf(error),

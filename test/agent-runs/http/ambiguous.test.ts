@@ -29,7 +29,7 @@ test.each(writes)("a %s that failed at the server is ambiguous, with all that wa
     retryable: false,
     status: 500,
     code: "internal_error",
-    detail: "A detail.",
+    reason: "A detail.",
     traceId: "trace-7",
   });
   expect(error).toHaveProperty("cause", expect.any(ServerError));

@@ -22,7 +22,7 @@ test.each([
   await using api = await startLocalApi(() => problem(code, status));
   const error = await rejection(api.client({ retries: 0 }).create({ prompt: "x" }));
   expect(error).toBeInstanceOf(ErrorClass);
-  expect(error).toMatchObject({ certainty: "refused", retryable, status, code, detail: "A detail." });
+  expect(error).toMatchObject({ certainty: "refused", retryable, status, code, reason: "A detail." });
   expect(error).toMatchObject({ traceId: "trace-7", name: ErrorClass.name });
   expect(api.seen).toHaveLength(1);
 });
@@ -63,10 +63,10 @@ test("an account that must be connected comes with its link, if it is one", asyn
   const reply = (auth_url: string) => problem("external_authentication_required", 401, { auth_url });
   await using good = await startLocalApi(() => reply("https://app.example.com/connect"));
   expect(await rejection(good.client().fetch("run-1"))).toMatchObject({
-    authUrl: "https://app.example.com/connect",
+    link: "https://app.example.com/connect",
   });
   await using bad = await startLocalApi(() => reply("javascript:alert(1)"));
-  expect(faultOf(await rejection(bad.client().fetch("run-1"))).authUrl).toBeUndefined();
+  expect(faultOf(await rejection(bad.client().fetch("run-1"))).link).toBeUndefined();
 });
 
 test.each([
@@ -84,14 +84,14 @@ test.each([
   const error = await rejection(api.client({ retries: 0 }).cancel("run-1"));
   expect(error).toBeInstanceOf(errors.ServerError);
   expect(error).toMatchObject({ certainty: "unknown", retryable: true, status: 502 });
-  expect(faultOf(error).detail).toMatch(/^The Agent Runs API .*\.$/);
+  expect(faultOf(error).reason).toMatch(/^The Agent Runs API .*\.$/);
   expect(faultOf(error).code).toBeUndefined();
 });
 
 test("one broken field of a problem document does not spoil the others", async () => {
   await using api = await startLocalApi(() => problem("conflict", 409, { detail: 7, trace_id: null }));
   const error = await rejection(api.client().cancel("run-1"));
-  expect(error).toMatchObject({ code: "conflict", detail: "A title: a detail." });
+  expect(error).toMatchObject({ code: "conflict", reason: "A title: a detail." });
 });
 
 test("a failure whose body breaks off is still told by its status", async () => {
@@ -158,7 +158,7 @@ test("an account that must be connected is told with its provider", async () => 
   await using api = await startLocalApi(() => problem("external_authentication_required", 401, more));
   expect(await rejection(api.client().fetch("run-1"))).toMatchObject({
     provider: "linear",
-    authUrl: "https://app.example.com/connect",
+    link: "https://app.example.com/connect",
   });
 });
 
@@ -176,7 +176,7 @@ test.each([
     expect(error).not.toBeInstanceOf(errors.StatusError);
     expect(error).not.toBeInstanceOf(errors.ConnectionError);
     expect(error).toMatchObject({ certainty: "unknown", retryable: true, status: 200, fields: [field] });
-    expect(faultOf(error).detail).toContain(field);
+    expect(faultOf(error).reason).toContain(field);
     expect(api.seen).toHaveLength(1);
   },
 );

@@ -216,7 +216,7 @@ function pauseAfter(tries: number, random: number, retryAfterMs?: number): numbe
   const error = new RateLimitError({
     certainty: "refused",
     retryable: true,
-    detail: "Busy.",
+    reason: "Busy.",
     status: 429,
     retryAfterMs,
   });

@@ -16,7 +16,7 @@ test("a key that the service repeats is in none of the error's fields", async ()
   });
   await using api = await startLocalApi(() => reply);
   const error = await rejection(api.client().fetch("run-1"));
-  expect(error).toMatchObject({ status: 401, detail: "The key [API key] is unknown." });
+  expect(error).toMatchObject({ status: 401, reason: "The key [API key] is unknown." });
   expect(printed(error)).not.toContain(apiKey);
 });
 

@@ -15,19 +15,19 @@ import {
   subject,
 } from "#test/support/core/story.ts";
 
-test("a slash command posts the card first, and only its place lets the run be made", () => {
+test("a slash command posts the card first, and the run is created when the card has a place", () => {
   const it = story();
   const command = slash("run --model gpt-x fix it");
   expect(it.give(command)).toBe("keep");
   const card = it.one("card");
   expect(card.at).toBe(channel);
   expect(it.one("create").after).toBe(card.id);
-  expect(it.one("create").request).toMatchObject({
+  expect(it.request()).toMatchObject({
     title: "fix it",
     config: { name: "agent-runs-bot", model_id: "gpt-x" },
     metadata: { [dispatchKey]: command.id },
   });
-  expect(it.one("create").request.prompt.split("\n")).toContain(referenceLine(command.id));
+  expect(it.request().prompt.split("\n")).toContain(referenceLine(command.id));
   it.done("card", { revision: 1, message: "c1", place });
   expect(it.thread().places).toEqual([place]);
   it.done("create", { runId: "run-1", state: "QUEUED" });
@@ -46,7 +46,7 @@ test("if the bot can't post in the channel, the person is told privately and no 
   expect(it.settled()).toBe(true);
 });
 
-test("in a locked issue the card comes first: without it no run is made, with it the run goes its way", () => {
+test("in a locked issue the card comes first, and the run is made only if it can be posted", () => {
   const locked = { subject: { ...subject, locked: true as const } };
   const refused = story();
   refused.give(labelled("agent", locked));
@@ -83,16 +83,25 @@ test("a mention inside a thread brings the thread so far as context", () => {
   expect(read).toMatchObject({ at: place, until: event.at, except: event.message });
   expect(it.one("create").after).toBe(read.id);
   it.done("read", { messages: [{ author: "bob", at: "t", text: "Mondays!", bot: false }], omitted: 0 });
-  expect(it.one("create").request.prompt).toContain("> Mondays!");
-  expect(it.one("create").request.prompt.startsWith("fix it")).toBe(true);
+  expect(it.request().prompt).toContain("> Mondays!");
+  expect(it.request().prompt.startsWith("fix it")).toBe(true);
 });
 
-test("if the thread can't be read, the run is made all the same and the agent is told of the gap", () => {
+test("if the thread can't be read, the run is made anyway and the agent is told of the gap", () => {
   const it = story();
   it.give(mention("fix it", { first: false }));
   for (let tries = 0; tries < 4; tries += 1) it.fails("read", { retryable: true });
   expect(it.effects("read")).toEqual([]);
-  expect(it.one("create").request.prompt).toContain("left out");
+  expect(it.request().prompt).toContain("left out");
+});
+
+test("a prompt is saved once, with its context, however long it is", () => {
+  const it = story();
+  const words = `fix it ${"and more ".repeat(50)}carefully`;
+  it.give(mention(words, { first: false }));
+  it.done("read", { messages: [{ author: "bob", at: "t", text: "Mondays!", bot: false }], omitted: 0 });
+  expect(JSON.stringify(it.thread()).split(words)).toHaveLength(2);
+  expect(JSON.stringify(it.thread()).split("Mondays!")).toHaveLength(2);
 });
 
 test("the same message, delivered twice and as two kinds of event, makes one run", () => {
@@ -109,13 +118,13 @@ test("the same message, delivered twice and as two kinds of event, makes one run
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("a label waits until GitHub said what its author may do, and is then dispatched with the issue", () => {
+test("a label waits for its author's permission, and is then dispatched with the issue", () => {
   const it = story();
   it.give(labelled());
   expect(it.thread().effects.map((effect) => effect.kind)).toEqual(["permission"]);
   it.done("permission", { permission: "write" });
   it.done("read", { messages: [{ author: "bob", at: "t", text: "me too", bot: false }], omitted: 0 });
-  const { prompt, title } = it.one("create").request;
+  const { prompt, title } = it.request();
   expect(title).toBe("The test is flaky");
   for (const part of ["Resolve the issue", "> The test is flaky", "> It fails on Mondays.", "> me too"]) {
     expect(prompt).toContain(part);
@@ -123,12 +132,12 @@ test("a label waits until GitHub said what its author may do, and is then dispat
   expect(it.one("label")).toMatchObject({ at: issue, label: "agent:queued" });
 });
 
-test("a label of somebody without write access starts nothing, and says so once", () => {
+test("a label of a person without write access starts nothing, and the person is told once", () => {
   const it = story();
   it.give(labelled());
   it.done("permission", { permission: "read" });
   expect(it.thread().runs).toEqual([]);
-  expect(it.said("tell")).toEqual(["Sorry, that takes write access to this repository."]);
+  expect(it.said("tell")).toEqual(["Sorry, this needs write access to the repository."]);
   it.performAll();
   it.give(labelled());
   it.done("permission", { permission: "read" });
@@ -178,7 +187,7 @@ test("bots are neither obeyed nor answered", () => {
   }
 });
 
-test("on Slack the allowlist decides, and who is not on it is told privately", () => {
+test("on Slack the allowlist decides, and people who are not on it are told privately", () => {
   const it = story({ allow: { slack: { people: ["UBOB"] } } });
   it.give(slash("run fix it"));
   expect(it.thread().runs).toEqual([]);
@@ -188,23 +197,23 @@ test("on Slack the allowlist decides, and who is not on it is told privately", (
 test("defaults of the channel and the label apply, and a flag wins over them", () => {
   const it = story({ defaults: { model: "a", environment: "e" }, scopes: { "slack:C1": { model: "b" } } });
   it.give(slash("run fix it"));
-  expect(it.one("create").request.config).toMatchObject({ model_id: "b", environment_id: "e" });
+  expect(it.request().config).toMatchObject({ model_id: "b", environment_id: "e" });
   const flagged = story({ defaults: { model: "a" }, scopes: { "slack:C1": { model: "b" } } });
   flagged.give(slash("run --model c --mcp docs fix it"));
-  expect(flagged.one("create").request.config).toMatchObject({
+  expect(flagged.request().config).toMatchObject({
     model_id: "c",
     mcp_servers: { docs: { url: "https://docs.example.com/mcp" } },
   });
 });
 
-test("an MCP server that nobody set up is named, and no run is made", () => {
+test("an unknown MCP server is named, and no run is made", () => {
   const it = story();
   it.give(slash("run --mcp tracker fix it"));
   expect(it.thread().runs).toEqual([]);
-  expect(it.said("tell")[0]).toBe("I don't know the MCP server tracker. Set up are docs.");
+  expect(it.said("tell")[0]).toBe("I don't know the MCP server tracker. These are set up: docs.");
 });
 
-test("a refused create is told in the place with its reason, and so is whatever waited for it", () => {
+test("a refused create is told in its place with the reason, and so is each message that waited for it", () => {
   const it = story();
   it.give(mention("fix it"));
   it.give(reply("and hurry"));
@@ -221,7 +230,7 @@ test("a refused create is told in the place with its reason, and so is whatever 
   expect(it.settled()).toBe(true);
 });
 
-test("an unclear create is tried again later, looked up first, and people learn that it waits", () => {
+test("a create with an unknown outcome is looked up and tried again, and the card says that it waits", () => {
   const it = story();
   it.give(mention("fix it"));
   it.fails("create", { retryable: true, certainty: "unknown", reason: "The API is away." });
@@ -259,9 +268,9 @@ test("a retry makes one run, however often its button is pressed", () => {
   it.give({ ...button, id: "press-2", at: "2026-01-01T00:00:20Z" });
   expect(it.thread().runs.map((record) => record.dispatch)).toEqual([dispatch, `${dispatch}#retry-1`]);
   expect(it.effects("create")).toHaveLength(1);
-  expect(it.one("create").request.metadata[dispatchKey]).toBe(`${dispatch}#retry-1`);
-  expect(it.one("create").request.prompt.split("\n")).toContain(referenceLine(`${dispatch}#retry-1`));
-  expect(it.one("create").request.prompt.split("\n")).not.toContain(referenceLine(dispatch));
+  expect(it.request().metadata[dispatchKey]).toBe(`${dispatch}#retry-1`);
+  expect(it.request().prompt.split("\n")).toContain(referenceLine(`${dispatch}#retry-1`));
+  expect(it.request().prompt.split("\n")).not.toContain(referenceLine(dispatch));
   expect(it.said("tell")[0]).toContain("already started again");
 });
 
@@ -280,7 +289,7 @@ test("attach follows a run that was started elsewhere", () => {
   expect(it.said("reply")[0]).toContain("Nightly is green.");
 });
 
-test("attach to a run that ended already tells its end where the card came to stand", () => {
+test("attach to a run that has ended tells the end in the card's place", () => {
   const it = story();
   it.give(slash("attach run-9"));
   it.done("hand-over", { taken: false });
@@ -291,7 +300,7 @@ test("attach to a run that ended already tells its end where the card came to st
   expect(it.one("reply").at).toBe(place);
 });
 
-test("attach to a run of another channel, or to none, starts following nothing", () => {
+test("attach to a run of another channel, or to an unknown run, follows nothing", () => {
   const foreign = story();
   foreign.give(slash("attach run-9"));
   foreign.done("hand-over", { taken: false });
@@ -304,5 +313,5 @@ test("attach to a run of another channel, or to none, starts following nothing",
   none.give(slash("attach run-9"));
   none.done("hand-over", { taken: false });
   none.done("fetch", { run: null });
-  expect(none.said("tell")[0]).toContain("knows no run run-9");
+  expect(none.said("tell")[0]).toContain("There is no run run-9");
 });

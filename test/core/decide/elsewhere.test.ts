@@ -22,18 +22,18 @@ function failed() {
   return it;
 }
 
-test("a retry that is asked for in another place stays in the run's own thread, and that is told", () => {
+test("a retry from another place stays in the run's own thread, and the person is told", () => {
   const it = failed();
   const elsewhere = "slack:T1:C1:200.1";
   it.give(slash("retry run-1", { place: elsewhere }));
   expect(it.one("card").at).toBe(place);
   expect(it.one("tell").at).toBe(elsewhere);
-  expect(words(it.one("tell").view)).toContain("started again");
+  expect(words(it.one("tell").view)).toContain("Started the run again");
   it.performAll();
   expect(it.thread().places).toEqual([place]);
 });
 
-test("a retry by a button says nothing besides the new card", () => {
+test("a retry by a button posts the new card and nothing else", () => {
   const it = failed();
   const [record] = it.thread().runs;
   it.give(press("retry", record?.dispatch ?? ""));
@@ -41,13 +41,13 @@ test("a retry by a button says nothing besides the new card", () => {
   expect(it.one("card").at).toBe(place);
 });
 
-test("a mention under a card whose place is not written down yet comes again, and begins no thread", () => {
+test("a mention under a card whose place is not saved yet is redelivered, and begins no thread", () => {
   const it = story();
   expect(it.give(reply("and the docs", { mention: true, underOurs: true }))).toBe("again");
   expect(it.give(reply("fix it", { mention: true }))).toBe("keep");
 });
 
-test("a button comes again while its card may be on its way into the store, and is out of date after that", () => {
+test("a button is redelivered while its card may still be saved, and its card is out of date after that", () => {
   const early = story();
   expect(early.give(press("cancel", "d-1"))).toBe("again");
   const late = story();
@@ -58,7 +58,7 @@ test("a button comes again while its card may be on its way into the store, and 
   expect(late.thread().runs).toEqual([]);
 });
 
-test("a run of ours is not attached while its own thread may not have heard of it", () => {
+test("a run of ours is not attached while its own thread may not know it yet", () => {
   for (const own of [
     { metadata: { [dispatchKey]: "slack:interaction:other", [scopeKey]: channel } },
     { metadata: {}, prompt: `fix it\n\n${referenceLine("slack:interaction:other")}` },
@@ -68,7 +68,7 @@ test("a run of ours is not attached while its own thread may not have heard of i
     it.done("hand-over", { taken: false });
     it.done("fetch", { run: runAt("INPROGRESS", 3, own) });
     expect(it.thread().runs).toEqual([]);
-    expect(it.said("tell").join()).toContain("followed where it was asked for");
+    expect(it.said("tell").join()).toContain("followed in the thread where it was asked for");
   }
 });
 

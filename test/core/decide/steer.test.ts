@@ -32,7 +32,7 @@ test("a reply becomes a follow-up, and is marked when the API has taken it", () 
   expect(it.one("react")).toMatchObject({ message: event.message, reaction: "taken" });
 });
 
-test("replies before the run exists wait behind it, in order", () => {
+test("replies to a run that does not exist yet wait behind its create, in order", () => {
   const it = story();
   it.give(mention("fix it", { first: false }));
   it.give(reply("first"));
@@ -49,7 +49,7 @@ test("a reply during the run starts no second run", () => {
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("whatever goes wrong with a follow-up, no new run is started", () => {
+test("no failure of a follow-up starts a new run", () => {
   const it = started();
   it.give(reply("also this"));
   it.fails("follow-up", { retryable: true, certainty: "unknown" });
@@ -60,19 +60,19 @@ test("whatever goes wrong with a follow-up, no new run is started", () => {
   expect(it.said("tell")[0]).toContain("The run is gone.");
 });
 
-test("an aside is left alone, mentioned or not", () => {
+test("an aside is ignored, with or without a mention", () => {
   const it = started();
   expect(it.give(reply("!aside lunch?"))).toBe("ignore");
   expect(it.give(reply("\u200b!aside lunch?"))).toBe("ignore");
   expect(it.give(reply("  !ASIDE lunch?", { mention: true }))).toBe("ignore");
 });
 
-test("files that come with a message are not passed on, and whoever sent them is told so, once", () => {
+test("files of a message are not sent to the agent, and their author is told once", () => {
   const it = started();
   it.give(reply("", { files: true }));
   expect(it.effects("follow-up")).toEqual([]);
   expect(it.one("react").reaction).toBe("refused");
-  expect(it.said("tell")).toEqual(["Only words are passed on to the agent; files stay among people."]);
+  expect(it.said("tell")).toEqual(["Only text is sent to the agent. Files stay here."]);
   it.give(reply("the log is attached", { files: true }));
   expect(it.one("follow-up").message).toContain("the log is attached");
   expect(it.said("tell")).toHaveLength(1);
@@ -86,26 +86,26 @@ test("files that come with a message are not passed on, and whoever sent them is
   const asked = story();
   asked.give(mention("look at this", { files: true }));
   expect(asked.effects("create")).toHaveLength(1);
-  expect(asked.said("tell")[0]).toContain("files stay among people");
+  expect(asked.said("tell")[0]).toContain("Files stay here");
 });
 
-test("a reply of characters that nobody sees says nothing to the agent", () => {
+test("a reply of invisible characters is not sent to the agent", () => {
   const it = started();
   it.give(reply("\u200b\u2060"));
   expect(it.effects("follow-up")).toEqual([]);
 });
 
-test("what is said in places without a run is nobody's business", () => {
+test("replies in places without a run are ignored", () => {
   const it = story();
   expect(it.give(reply("hello"))).toBe("ignore");
 });
 
-test("a reply under our card that is not written down yet is asked for again", () => {
+test("a reply under a card of ours that is not saved yet is redelivered", () => {
   const it = story();
   expect(it.give(reply("quick one", { underOurs: true }))).toBe("again");
 });
 
-test("muting keeps replies among people, a mention still steers", () => {
+test("muting keeps replies from the agent, but not mentions", () => {
   const it = started();
   it.give(mention("mute", { first: false }));
   it.performAll();
@@ -117,7 +117,7 @@ test("muting keeps replies among people, a mention still steers", () => {
   expect(it.give(reply("for you again"))).toBe("keep");
 });
 
-test("where the setting asks for a mention, a reply without one is left alone", () => {
+test("a reply without a mention is ignored if the setting asks for mentions", () => {
   const it = started({ replies: "mention" });
   expect(it.give(reply("hello"))).toBe("ignore");
 });
@@ -145,7 +145,7 @@ test("an end is told once, though sweeps show it again and again", () => {
   expect(effects.filter((effect) => effect.kind === "answer")).toHaveLength(1);
 });
 
-test("a run that is as it was changes nothing at all", () => {
+test("an unchanged run changes nothing", () => {
   const it = started();
   it.run("INPROGRESS", 5);
   const before = it.thread();
@@ -153,7 +153,7 @@ test("a run that is as it was changes nothing at all", () => {
   expect(it.thread()).toBe(before);
 });
 
-test("an older word about a run never undoes a newer one", () => {
+test("an older snapshot of a run never replaces a newer one", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   it.run("INPROGRESS", 5);
@@ -163,9 +163,9 @@ test("an older word about a run never undoes a newer one", () => {
 test.each([
   ["SUCCEEDED", "succeeded"],
   ["FAILED", "failed"],
-  ["ERROR", "error of the platform"],
+  ["ERROR", "the agent service had an error"],
   ["CANCELLED", "cancelled"],
-  ["BLOCKED", "needs an answer"],
+  ["BLOCKED", "needs your answer"],
 ])("%s is told, with the answer, whoever asked, and the links", (state, word) => {
   const it = started();
   const artifacts = [
@@ -203,7 +203,7 @@ test("an end whose answer can't be read is told without it", () => {
   expect(it.said("reply")).toEqual([]);
   it.wait(120);
   it.fails("answer", { retryable: true });
-  expect(it.said("reply")[0]).toContain("could not be read");
+  expect(it.said("reply")[0]).toContain("could not read the agent's answer");
 });
 
 test("an answer is not given up for a rate limit, however often and long it is met", () => {
@@ -218,7 +218,7 @@ test("an answer is not given up for a rate limit, however often and long it is m
   expect(it.said("reply")[0]).toContain("All green now.");
 });
 
-test("a follow-up and a cancellation that wait say so on the card until they are through", () => {
+test("the card says that a follow-up or a cancellation waits until it has succeeded", () => {
   const it = started();
   it.run("INPROGRESS", 10);
   it.performAll();
@@ -238,7 +238,7 @@ test("a follow-up and a cancellation that wait say so on the card until they are
   expect(it.said("card")[0]).not.toContain("Waiting");
 });
 
-test("a follow-up that is given up no longer waits", () => {
+test("the card no longer waits for a follow-up that was given up", () => {
   const it = started();
   it.run("INPROGRESS", 10);
   it.performAll();
@@ -249,14 +249,14 @@ test("a follow-up that is given up no longer waits", () => {
   expect(it.said("tell")[0]).toContain("did not reach the agent");
 });
 
-test("a state that nobody knows is shown as it is, and followed further", () => {
+test("a state that is unknown to us is shown by its name, and the run is followed further", () => {
   const it = started();
   it.run("HIBERNATING", 10);
   expect(it.said("card")[0]).toContain("State: HIBERNATING");
   expect(it.thread().runs[0]?.open).toBe(true);
 });
 
-test("of several edits that wait only the last is sent, also when one is on its way", () => {
+test("of several edits that wait only the last is sent, even while one is being sent", () => {
   const it = started();
   it.run("PENDING", 5);
   const first = it.one("card");
@@ -287,7 +287,7 @@ test("state labels follow on GitHub", () => {
   expect(seen).toEqual(["agent:running", "agent:blocked", "agent:running", "agent:done"]);
 });
 
-test("comments of people without write access stay among people, and they are told once", () => {
+test("comments of people without write access are not sent to the agent, and the people are told once", () => {
   const it = story();
   it.give(labelled());
   it.performAll();
@@ -304,10 +304,10 @@ test("comments of people without write access stay among people, and they are to
   }
   expect(it.effects("follow-up")).toEqual([]);
   expect(it.said("tell")).toHaveLength(1);
-  expect(it.said("tell")[0]).toContain("not passed on");
+  expect(it.said("tell")[0]).toContain("Not sent to the agent");
 });
 
-test("cancel cancels once, says so, and what can't be cancelled is told with its reason", () => {
+test("a second cancel is told that one is under way, and a refused cancel is told with its reason", () => {
   const it = started();
   const { dispatch } = it.thread().runs[0] ?? { dispatch: "" };
   it.give(press("cancel", dispatch));
@@ -347,11 +347,11 @@ test("a run's id gives no rights in another channel", () => {
   expect(home.said("tell")[0]).toContain("belongs to another channel");
 });
 
-test("a handed-over command whose run isn't there goes no further", () => {
+test("a command that is handed over for a run that isn't there is not handed over again", () => {
   const home = started();
   home.give(slash("cancel run-7"));
   expect(home.effects("hand-over")).toEqual([]);
-  expect(home.said("tell")[0]).toContain("I follow no run run-7 here");
+  expect(home.said("tell")[0]).toContain("I don't follow a run run-7 here");
 });
 
 test("cancel without a run and a place means the only unfinished run of the channel", () => {
@@ -365,7 +365,10 @@ test("cancel without a run and a place means the only unfinished run of the chan
       runAt("INPROGRESS", 7, { run_id: "run-1", metadata: { "agent-runs-bot.scope": "slack:T1:C2" } }),
     ],
   });
-  expect(it.one("hand-over")).toMatchObject({ ref: "run:run-2", event: { text: "cancel run-2" } });
+  expect(it.one("hand-over")).toMatchObject({
+    ref: "run:run-2",
+    event: { command: { kind: "cancel", run: "run-2" } },
+  });
   const two = story();
   two.give(slash("cancel"));
   two.done("list", {
@@ -388,7 +391,7 @@ test("list shows the runs of this channel alone", () => {
   expect(it.said("tell")[0]).not.toContain("theirs");
 });
 
-test("status in a thread answers at once, privately, from what is known", () => {
+test("status in a thread is answered at once, privately, from the saved record", () => {
   const it = started();
   it.run("INPROGRESS", 5);
   it.performAll();
@@ -397,7 +400,7 @@ test("status in a thread answers at once, privately, from what is known", () => 
   expect(it.said("tell")[0]).toContain("In progress");
 });
 
-test("help and wrong words are answered privately, and leave nothing behind", () => {
+test("help and unknown commands are answered privately, and leave nothing to do", () => {
   const it = story();
   it.give(slash("help"));
   expect(it.said("tell")[0]).toContain("run <prompt>");

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { ApiEffect, Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
+import { withReference } from "#core/prompt.ts";
 import { dispatchKey, scopeKey } from "#core/run.ts";
 import type { ApiFault } from "#ports.ts";
 import { command, create, followUp, type SetUp, setUp, since } from "#test/support/engine/set-up.ts";
-import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
 /** Performs the effects in a thread that has the run `run-1`, and answers with their first outcomes. */
@@ -38,14 +39,13 @@ function failing(made: SetUp, fault: Partial<ApiFault> | Error): SetUp {
   return made;
 }
 
-test("a dispatch sends its request as it is and makes a run", async () => {
+test("a dispatch sends its record's request, with its reference line, and makes a run", async () => {
   const made = setUp();
-  const effect = create("d1");
-  expect(await perform(made, effect)).toEqual([
+  expect(await perform(made, create("d1"))).toEqual([
     { ok: true, kind: "create", runId: "run-1", state: "QUEUED" },
   ]);
   expect(made.api.runs.get("run-1")).toMatchObject({
-    prompt: effect.request.prompt,
+    prompt: withReference(requestOf("d1").prompt, "d1"),
     metadata: { [dispatchKey]: "d1" },
   });
   expect(made.api.calls[0]).toBe("create");
@@ -54,36 +54,39 @@ test("a dispatch sends its request as it is and makes a run", async () => {
 test("a dispatch to a factory sends the prompt to the factory of that name", async () => {
   const made = setUp();
   made.api.factoryUids.set("fixers", "f-1");
-  const outcomes = await perform(made, create("d1", { factory: "fixers" }));
+  made.small.records.set("d1", { factory: "fixers" });
+  const outcomes = await perform(made, create("d1"));
   expect(outcomes).toMatchObject([{ ok: true, runId: "run-1" }]);
   expect(made.api.calls[0]).toBe("dispatchToFactory");
   expect(made.api.count("create")).toBe(0);
 });
 
 test("a dispatch to a factory that does not exist is refused by its name", async () => {
-  const outcomes = await perform(setUp(), create("d1", { factory: "nobody" }));
+  const made = setUp();
+  made.small.records.set("d1", { factory: "nobody" });
+  const outcomes = await perform(made, create("d1"));
   expect(outcomes).toMatchObject([{ ok: false, fault: { certainty: "refused", retryable: false } }]);
   expect(JSON.stringify(outcomes)).toContain("nobody");
 });
 
-test("a follow-up is sent as it is to the run of its dispatch", async () => {
+test("a follow-up is sent unchanged to the run of its dispatch", async () => {
   const made = setUp();
   const effect = followUp("f1", "d0");
   expect(await perform(made, effect)).toEqual([{ ok: true, kind: "follow-up" }]);
   expect(made.api.conversations.get("run-1")).toEqual([{ role: "user", text: effect.message }]);
 });
 
-test("what is meant for a dispatch without a run is refused", async () => {
+test("an effect for a dispatch without a run is refused", async () => {
   const outcomes = await perform(setUp(), followUp("f1", "d9"));
   expect(outcomes).toMatchObject([{ fault: { certainty: "refused", retryable: false } }]);
 });
 
-test("cancelling is done where the run turns out to have ended, and refused where it still works", async () => {
+test("a refused cancel succeeds if the run has ended, and fails if it still works", async () => {
   const cancelIn = async (state: string): Promise<Outcome[]> => {
     const made = setUp();
     made.api.add({ run_id: "run-1", state });
     made.api.before = (call) => {
-      if (call === "cancel") throw new Refusal({ status: 400, code: "invalid_request", detail: "Not now." });
+      if (call === "cancel") throw new Refusal({ status: 400, code: "invalid_request", reason: "Not now." });
     };
     return perform(made, cancel);
   };
@@ -93,7 +96,7 @@ test("cancelling is done where the run turns out to have ended, and refused wher
   ]);
 });
 
-test("cancelling that is refused for another reason is not done", async () => {
+test("a cancel that is refused for another reason fails", async () => {
   const made = failing(setUp(), { status: 400, code: "integration_not_configured" });
   expect(await perform(made, cancel)).toMatchObject([{ fault: { code: "integration_not_configured" } }]);
 });
@@ -109,11 +112,11 @@ test("a run that is still being prepared is cancelled as soon as it can be", asy
   expect(made.api.runs.get("run-1")?.state).toBe("CANCELLED");
 });
 
-test("a run of a kind that can't be cancelled is left alone, and that is told", async () => {
+test("a run of a kind that can't be cancelled goes on, and the reason is told", async () => {
   const made = failing(setUp(), {
     status: 422,
     code: "operation_not_supported",
-    detail: "Not this kind of run.",
+    reason: "Not this kind of run.",
   });
   expect(await perform(made, cancel)).toMatchObject([
     { fault: { certainty: "refused", retryable: false, reason: "Not this kind of run." } },
@@ -128,7 +131,7 @@ test("a run is fetched, and one that the API does not know is null", async () =>
   expect(await perform(other, fetch)).toEqual([{ ok: true, kind: "fetch", run }]);
 });
 
-test("the answer is the last thing that the assistant wrote", async () => {
+test("the answer is the assistant's last message", async () => {
   const made = setUp();
   made.api.conversations.set("run-1", [
     { role: "assistant", text: "first" },
@@ -168,7 +171,7 @@ test("the answer to an end that is read late is the one it had then, not that of
   expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
-test("a turn that was cancelled before it began does not get the answer of the one before", async () => {
+test("a turn that was cancelled before it began does not get the previous turn's answer", async () => {
   const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
   const said = (at: string) => ({ role: "user", text: "and the docs", at });
   const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20Z" } };
@@ -204,12 +207,12 @@ test("a scope's runs are listed under whatever name, newest first, past pages of
   expect(made.api.count("list")).toBe(3);
 });
 
-test("a failed call is told with the API's words, its code and the link that puts it right", async () => {
+test("a failed call has the API's sentence, its code and the link to fix it", async () => {
   const made = failing(setUp(), {
     status: 401,
     code: "external_authentication_required",
-    detail: "Connect your account.",
-    authUrl: "https://example.com/connect",
+    reason: "Connect your account.",
+    link: "https://example.com/connect",
   });
   expect(await perform(made, create("d1"))).toEqual([
     {
@@ -225,7 +228,7 @@ test("a failed call is told with the API's words, its code and the link that put
   ]);
 });
 
-test("an error that says nothing of itself has an unknown outcome and is tried again", async () => {
+test("an error without the fields of a fault has an unknown outcome and is tried again", async () => {
   const made = failing(setUp(), new TypeError("x is not a function"));
   const [outcome] = await perform(made, create("d1"));
   expect(outcome).toMatchObject({ fault: { certainty: "unknown", retryable: true } });

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import { dispatchKey, referenceLine } from "#core/run.ts";
+import type { RunRecord } from "#core/thread.ts";
 import { create, followUp, type SetUp, setUp } from "#test/support/engine/set-up.ts";
-import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
+import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
 const timedOut = {
   certainty: "unknown",
   retryable: true,
-  detail: "The API did not answer in time.",
+  reason: "The API did not answer in time.",
 } as const;
 
 /** The API takes the first call of this kind, but the caller never learns of it. */
@@ -17,13 +18,14 @@ function losesTheAnswer(made: SetUp, call: "create" | "followUp" | "dispatchToFa
   };
 }
 
-async function dispatch(made: SetUp, more: Parameters<typeof create>[1] = {}): Promise<void> {
+async function dispatch(made: SetUp, record: Partial<RunRecord> = {}): Promise<void> {
+  made.small.records.set("d1", record);
   await made.engine.start();
-  await made.ask("chat:a", create("d1", more));
+  await made.ask("chat:a", create("d1"));
   await made.clock.advance(10_000);
 }
 
-test("a run that was made unseen is found by its metadata and not made again", async () => {
+test("a run that was created although the call failed is found by its metadata and not created again", async () => {
   const made = setUp();
   losesTheAnswer(made, "create");
   await dispatch(made);
@@ -57,7 +59,7 @@ test("a run is found among all others where the service ignores the name and the
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-121");
 });
 
-test("looking stops where runs are too old, even if the service would go on", async () => {
+test("a look-up ends at runs that are too old, even if the service returns more", async () => {
   const made = setUp();
   made.api.ignores.add("created_after");
   made.api.pageSize = 10;
@@ -73,7 +75,7 @@ test("looking stops where runs are too old, even if the service would go on", as
   expect(made.api.count("list")).toBeLessThan(5);
 });
 
-test("a run that was not made is made when it is not found", async () => {
+test("a run that is not found is created", async () => {
   const made = setUp();
   made.api.before = (call) => {
     if (call === "create" && made.api.count("create") === 1) throw new Refusal(timedOut);
@@ -83,7 +85,7 @@ test("a run that was not made is made when it is not found", async () => {
   expect(made.api.runs.size).toBe(1);
 });
 
-test("nothing is made while it can't be found out whether it was", async () => {
+test("no run is created while the look-up fails", async () => {
   const made = setUp();
   losesTheAnswer(made, "create");
   made.api.before = (call) => {
@@ -96,7 +98,7 @@ test("nothing is made while it can't be found out whether it was", async () => {
   });
 });
 
-test("nothing is made while there are too many runs to look through", async () => {
+test("no run is created while there are too many runs to look through", async () => {
   const made = setUp();
   made.api.pageSize = 1;
   for (let n = 0; n < 60; n += 1) made.api.add({ run_id: `other-${n}`, created_at: "2026-01-01T00:01:00Z" });
@@ -123,7 +125,7 @@ test("a run that only quotes the dispatch's reference line is not taken for it",
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-3");
 });
 
-test("a factory's run, and a skill's, is found under whatever name it was given", async () => {
+test("a run of a factory or a skill is found under any name", async () => {
   const made = setUp();
   made.api.factoryUids.set("fixers", "f-1");
   losesTheAnswer(made, "dispatchToFactory");
@@ -134,7 +136,7 @@ test("a factory's run, and a skill's, is found under whatever name it was given"
 
   const other = setUp();
   losesTheAnswer(other, "create");
-  await dispatch(other, { request: { ...create("d1").request, skill: "octo/app:fix" } });
+  await dispatch(other, { request: { ...requestOf("d1"), skill: "octo/app:fix" } });
   expect(other.api.count("create")).toBe(1);
   expect(other.api.queries[0]?.name).toBeUndefined();
 });
@@ -147,7 +149,7 @@ async function steer(made: SetUp): Promise<void> {
   await made.clock.advance(10_000);
 }
 
-test("a follow-up that arrived unseen is found in the conversation and not sent again", async () => {
+test("a follow-up that arrived although its call failed is found in the conversation and not sent again", async () => {
   const made = setUp();
   losesTheAnswer(made, "followUp");
   await steer(made);
@@ -169,7 +171,7 @@ test("a follow-up that did not arrive is sent again", async () => {
   expect(made.api.conversations.get("run-1")).toHaveLength(3);
 });
 
-test("a follow-up waits while its run can't be read, since an end that nobody heard of would be lost", async () => {
+test("a follow-up waits while its run can't be read, since an end not yet told would be lost", async () => {
   const made = setUp();
   let readable = false;
   made.api.before = (call) => {
@@ -184,7 +186,7 @@ test("a follow-up waits while its run can't be read, since an end that nobody he
   expect(made.store.get("chat:a").effects).toEqual([]);
 });
 
-test("an uncertain follow-up to a run that has hardly begun waits for the conversation to show it", async () => {
+test("an uncertain follow-up to a run without a conversation waits for the conversation", async () => {
   const made = setUp();
   made.api.add({ run_id: "run-1", state: "QUEUED" });
   made.api.before = (call) => {

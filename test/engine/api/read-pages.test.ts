@@ -34,7 +34,7 @@ test("all pages are read, newest first", async () => {
   expect(seen).toEqual(["run-7", "run-6", "run-5", "run-4", "run-3", "run-2", "run-1"]);
 });
 
-test("no run is passed over when runs change between two pages", async () => {
+test("no run is missed when runs change between two pages", async () => {
   const api = apiWith(9, 3);
   let minutes = 100;
   const { seen } = await read(api, {}, () => {
@@ -57,7 +57,7 @@ test("pages of a service that ignores the time are read until they are too old",
   expect(api.count("list")).toBeLessThan(4);
 });
 
-test("a service that gives the same cursor again and again does not hold the reader for ever", async () => {
+test("reading ends when the service repeats a cursor", async () => {
   const api = apiWith(3, 3);
   const list = api.list.bind(api);
   api.list = async (query) => ({
@@ -69,6 +69,6 @@ test("a service that gives the same cursor again and again does not hold the rea
   expect(api.count("list")).toBe(2);
 });
 
-test("a reader that may not read all pages says so", async () => {
+test("reading is cut after the allowed number of pages", async () => {
   expect((await read(apiWith(9, 3), { mostPages: 2 })).end).toBe("cut");
 });

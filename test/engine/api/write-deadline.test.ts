@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { unlessLate } from "#engine/api/write-deadline.ts";
+import { withWriteDeadline } from "#engine/api/write-deadline.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import type { AgentRuns } from "#ports.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 import { silentLog } from "#test/support/logs.ts";
 
-test("a write that slow look-ups left no time for is not begun, and surely did not happen", async () => {
+test("a write is not begun after its deadline, and is known not to have happened", async () => {
   const clock = createHandClock();
   const standIn = new StandInApi(clock);
   let creates = 0;
@@ -18,7 +18,7 @@ test("a write that slow look-ups left no time for is not begun, and surely did n
     cancel: (runId) => standIn.cancel(runId),
   };
   const all = { agentRuns, transcripts: standIn, factories: standIn, log: silentLog, runName: "bot" };
-  const { api } = unlessLate({ ...all, deliver: async () => true }, createTimers(clock), 1_000);
+  const { api } = withWriteDeadline({ ...all, deliver: async () => true }, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
   expect(await api.agentRuns.create(request)).toMatchObject({ run_id: "run-1" });

@@ -14,7 +14,7 @@ function unfinished(made: SetUp, count: number, name: string | null = "bot"): vo
   }
 }
 
-const sweeps = (made: SetUp) => made.happenings.filter(({ kind }) => kind === "swept").length;
+const sweeps = (made: SetUp) => made.observed.filter(({ kind }) => kind === "swept").length;
 
 test("a run is followed to its end, and then the API is no longer asked", async () => {
   const made = setUp();
@@ -166,7 +166,7 @@ test("API errors never end the polling: it backs off, and logs the error once", 
   unfinished(made, 1);
   const { engine, api, clock, logged, store } = made;
   api.before = () => {
-    throw new Refusal({ certainty: "unknown", retryable: true, detail: "The API is not there." });
+    throw new Refusal({ certainty: "unknown", retryable: true, reason: "The API is not there." });
   };
   await engine.start();
   await clock.advance(10 * 60_000);

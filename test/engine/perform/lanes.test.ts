@@ -15,7 +15,7 @@ const later: Outcome = {
   fault: { certainty: "not-sent", retryable: true, reason: "not now" },
 };
 
-test("effects toward one destination happen in order, one at a time", async () => {
+test("effects toward one destination are performed in order, one at a time", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
   const first = withheld();
@@ -30,7 +30,7 @@ test("effects toward one destination happen in order, one at a time", async () =
   expect(store.get("chat:a").effects).toEqual([]);
 });
 
-test("a slow destination holds up neither another destination of its thread nor another thread", async () => {
+test("a slow destination delays neither another destination of its thread nor another thread", async () => {
   const { engine, ask, chat, forge, api, clock } = setUp();
   await engine.start();
   chat.answer = (effect) => (effect.at === "chat:a" ? new Promise(() => {}) : success(effect));
@@ -42,7 +42,7 @@ test("a slow destination holds up neither another destination of its thread nor 
   expect(api.count("create")).toBe(1);
 });
 
-test("a platform that hangs altogether holds up neither the other platform nor the API", async () => {
+test("a platform that hangs delays neither the other platform nor the API", async () => {
   const { engine, ask, chat, forge, api, clock } = setUp({ limits: { perSystem: 2 } });
   await engine.start();
   chat.answer = () => new Promise(() => {});
@@ -54,7 +54,7 @@ test("a platform that hangs altogether holds up neither the other platform nor t
   expect(api.count("create")).toBe(1);
 });
 
-test("creates that hang hold up no answer, list or cancel of another thread", async () => {
+test("creates that hang delay no answer, list or cancel of another thread", async () => {
   const { engine, ask, api, clock, store } = setUp();
   store.put(newThread("chat:b", { runs: [newRecord("d0", { runId: "run-0", open: false })] }));
   api.add({ run_id: "run-0" });
@@ -90,7 +90,7 @@ test("no more effects than allowed are under way at once in one system, and all 
   expect(most).toBe(3);
 });
 
-test("an effect is not tried before its time, and what follows it in its lane waits with it", async () => {
+test("an effect is not tried before its time, and the effects behind it in its lane wait too", async () => {
   const { engine, ask, chat, clock } = setUp();
   await engine.start();
   const notBefore = new Date(clock.now() + 5_000).toISOString();
@@ -101,7 +101,7 @@ test("an effect is not tried before its time, and what follows it in its lane wa
   expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r2"]);
 });
 
-test("what can be tried again is, later each time, before what follows it", async () => {
+test("a retryable effect is tried again after growing waits, before the effects behind it", async () => {
   const { engine, ask, chat, clock } = setUp();
   await engine.start();
   let failures = 2;
@@ -115,7 +115,7 @@ test("what can be tried again is, later each time, before what follows it", asyn
   expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r1", "r1", "r2"]);
 });
 
-test("an effect waits for the effect it comes after, in whatever lane that is", async () => {
+test("an effect waits for the effect it comes after, in any lane", async () => {
   const { engine, ask, chat, api, clock } = setUp();
   await engine.start();
   const posting = withheld();
@@ -128,7 +128,7 @@ test("an effect waits for the effect it comes after, in whatever lane that is", 
   expect(api.count("create")).toBe(1);
 });
 
-test("of an edit that was replaced while it waited only the newest is sent", async () => {
+test("of several edits that waited only the newest is sent", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
   const first = withheld();
@@ -162,10 +162,10 @@ test("an effect of a platform that is no longer configured is refused with a rea
   await ask("mail:a", reply("r1", "mail:a"));
   await clock.advance(0);
   expect(store.get("mail:a").effects).toEqual([]);
-  expect(store.get("mail:a").said).toEqual(["The bot is not connected to “mail” any more."]);
+  expect(store.get("mail:a").said).toEqual(["The bot is no longer connected to “mail”."]);
 });
 
-test("a platform that breaks its promise never to reject is tried again, its effect looked up", async () => {
+test("an effect of a platform that rejects, against its contract, is looked up and tried again", async () => {
   const { engine, ask, chat, clock, logged } = setUp();
   await engine.start();
   chat.answer = (effect) => {
@@ -178,7 +178,7 @@ test("a platform that breaks its promise never to reject is tried again, its eff
   expect(logged.filter(({ level }) => level === "error")).toHaveLength(1);
 });
 
-test("an effect that is never answered is given up after a while and looked up before it is repeated", async () => {
+test("an effect without an answer times out, and is looked up before it is repeated", async () => {
   const { engine, ask, chat, clock } = setUp({ limits: { effectMs: 30_000 } });
   await engine.start();
   chat.answer = (effect) => (chat.tries.length === 1 ? new Promise(() => {}) : success(effect));
@@ -189,7 +189,7 @@ test("an effect that is never answered is given up after a while and looked up b
   expect(chat.tries.map(({ uncertain }) => uncertain)).toEqual([false, true]);
 });
 
-test("a decision that leaves its effect as it was is not asked again and again without a pause", async () => {
+test("an effect that a decision leaves unchanged is tried again only after a pause", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
   // A card of an older revision than the one that is pending counts as not sent yet.
@@ -201,13 +201,13 @@ test("a decision that leaves its effect as it was is not asked again and again w
   expect(chat.tries.length).toBeLessThan(12);
 });
 
-test("what was performed is told to whoever measures", async () => {
-  const { engine, ask, chat, clock, happenings } = setUp();
+test("each performed effect is observed", async () => {
+  const { engine, ask, chat, clock, observed } = setUp();
   await engine.start();
   chat.answer = () => ({ ok: false, fault: { certainty: "refused", retryable: false, reason: "no" } });
   await ask("chat:a", reply("r1", "chat:a"), create("d1"));
   await clock.advance(0);
-  const performed = happenings.flatMap((one) => (one.kind === "performed" ? [one] : []));
+  const performed = observed.flatMap((one) => (one.kind === "performed" ? [one] : []));
   expect(performed.map(({ effect, system, ok }) => [effect, system, ok]).sort()).toEqual([
     ["create", "agent-runs", true],
     ["reply", "chat", false],

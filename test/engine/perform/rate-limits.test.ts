@@ -31,7 +31,7 @@ test("a platform's limit pauses that kind of effect in all threads, and nothing 
   expect(store.get("chat:b").effects).toEqual([]);
 });
 
-test("a limit that is met while others wait for their slot holds those back as well", async () => {
+test("a rate limit also holds back the effects that wait for a slot", async () => {
   const { engine, ask, chat, clock } = setUp({ limits: { perSystem: 1 } });
   await engine.start();
   chat.answer = (effect) => (chat.tries.length === 1 ? limited : success(effect));

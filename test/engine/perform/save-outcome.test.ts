@@ -43,7 +43,7 @@ test("a run whose creation could not be saved before a restart is found, not mad
   expect(store.get("chat:a").runs[0]?.runId).toBe("run-1");
 });
 
-test("what another thread has by now is saved as refused, and holds up nothing for ever", async () => {
+test("an outcome whose run another thread has is saved as refused, and blocks nothing", async () => {
   const { engine, ask, clock, api, store } = setUp();
   await engine.start();
   store.put(newThread("chat:theirs", { runs: [newRecord("d0", { runId: "run-1", open: false })] }));

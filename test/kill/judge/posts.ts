@@ -7,13 +7,13 @@ import type { Wrong } from "./violation.ts";
 const lines: Readonly<Record<string, string>> = {
   SUCCEEDED: "Succeeded",
   FAILED: "Failed",
-  ERROR: "Stopped by an error of the platform",
+  ERROR: "Failed: the agent service had an error",
   CANCELLED: "Cancelled",
 };
 const endings: Readonly<Record<string, string>> = {
   SUCCEEDED: "The run succeeded",
   FAILED: "The run failed",
-  ERROR: "The run was stopped by an error of the platform",
+  ERROR: "The run failed because the agent service had an error",
   CANCELLED: "The run was cancelled",
 };
 const labels: Readonly<Record<string, string>> = {

@@ -10,10 +10,10 @@ const lines: Readonly<Record<string, string>> = {
   PENDING: "Getting ready",
   CLAIMED: "Getting ready",
   INPROGRESS: "In progress",
-  BLOCKED: "Needs an answer",
+  BLOCKED: "Needs your answer",
   SUCCEEDED: "Succeeded",
   FAILED: "Failed",
-  ERROR: "Stopped by an error of the platform",
+  ERROR: "Failed: the agent service had an error",
   CANCELLED: "Cancelled",
 };
 

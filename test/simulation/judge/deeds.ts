@@ -139,7 +139,9 @@ const wasMuted = ({ deeds, seen }: Outside, { event }: Deed): boolean =>
 
 /** A place is told once that it has no run that messages could be passed on to. */
 const saidOnce = ({ posted }: Outside, { event }: Deed): boolean =>
-  posted.some(({ place, view }) => place === event.place && headline(view).startsWith("No run is here"));
+  posted.some(
+    ({ place, view }) => place === event.place && headline(view).startsWith("Not sent: no run is active"),
+  );
 
 function checkRefused(outside: Outside, deed: Deed): void {
   const { event } = deed;

@@ -26,7 +26,7 @@ const believing = (change: (event: PersonEvent) => PersonEvent): Plant => ({
 
 export const people: readonly Planted[] = [
   { name: "a cancelled run's end is not told", promise: 5, plant: forgetting(saying("was cancelled")) },
-  { name: "a BLOCKED is not told", promise: 5, plant: forgetting(saying("needs an answer")) },
+  { name: "a BLOCKED is not told", promise: 5, plant: forgetting(saying("needs your answer")) },
   { name: "a refused dispatch is not told", promise: 5, plant: forgetting(saying("could not be started")) },
   { name: "a person without permission is not told so", promise: 5, plant: forgetting(saying("Sorry, ")) },
   { name: "a person who mistypes is not told so", promise: 5, plant: forgetting(saying("I don't know the")) },

@@ -13,16 +13,16 @@ export function noAnswer(
       return new Refused({
         certainty: "not-sent",
         retryable: true,
-        detail: "The service can't be reached.",
+        reason: "The service can't be reached.",
       });
     case "lost":
-      return new Refused({ certainty, retryable: true, detail: "The service gave no answer." });
+      return new Refused({ certainty, retryable: true, reason: "The service gave no answer." });
     case "failed":
       return new Refused({
         certainty,
         status: 503,
         retryable: true,
-        detail: "The service answered with status 503.",
+        reason: "The service answered with status 503.",
       });
     case "nonsense":
       return new Refused({
@@ -30,7 +30,7 @@ export function noAnswer(
         certainty: writes === "cancel" ? "refused" : certainty,
         status: 200,
         retryable: true,
-        detail: "The service answered in a form that can't be understood.",
+        reason: "The service answered in a form that can't be understood.",
       });
     case "limited":
       return new Refused({
@@ -38,7 +38,7 @@ export function noAnswer(
         code: "resource_unavailable",
         retryable: true,
         retryAfterMs: answer.retryAfterMs,
-        detail: "Too many requests.",
+        reason: "Too many requests.",
       });
     default:
       return answer satisfies never;

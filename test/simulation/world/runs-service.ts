@@ -165,7 +165,7 @@ export class RunsService {
   #arrived(runId: string): SimulatedRun {
     const run = this.runs.get(runId);
     if (run === undefined) {
-      throw new Refused({ status: 404, code: "resource_not_found", detail: "There is no such run." });
+      throw new Refused({ status: 404, code: "resource_not_found", reason: "There is no such run." });
     }
     return run;
   }
@@ -173,7 +173,7 @@ export class RunsService {
   #maybeRefuses(what: string): void {
     if (this.#machine.healed || !this.#random.chance(this.#machine.weather.refusalRate)) return;
     this.refused.add(what);
-    throw new Refused({ status: 403, code: "budget_exceeded", detail: "The budget is used up." });
+    throw new Refused({ status: 403, code: "budget_exceeded", reason: "The budget is used up." });
   }
 
   #followUp(runId: string, message: string): void {
@@ -198,15 +198,15 @@ export class RunsService {
   #cancel(runId: string): string {
     const run = this.#arrived(runId);
     const { state } = wordOn(run);
-    if (isEnded(state)) throw new Refused({ status: 400, code: "invalid_request", detail: "It has ended." });
+    if (isEnded(state)) throw new Refused({ status: 400, code: "invalid_request", reason: "It has ended." });
     if (state === "PENDING") {
-      throw new Refused({ status: 409, code: "conflict", retryable: true, detail: "It is being prepared." });
+      throw new Refused({ status: 409, code: "conflict", retryable: true, reason: "It is being prepared." });
     }
     if (!run.cancellable || state === "BLOCKED") {
       throw new Refused({
         status: 422,
         code: "operation_not_supported",
-        detail: "This run can't be cancelled.",
+        reason: "This run can't be cancelled.",
       });
     }
     run.cancels += 1;

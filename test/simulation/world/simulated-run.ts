@@ -9,15 +9,15 @@ export class Refused extends Error implements ApiFault {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  readonly detail: string;
+  readonly reason: string;
   readonly retryAfterMs: number | undefined;
-  constructor(fault: Partial<ApiFault> & { readonly detail: string }) {
-    super(fault.detail);
+  constructor(fault: Partial<ApiFault> & { readonly reason: string }) {
+    super(fault.reason);
     this.certainty = fault.certainty ?? "refused";
     this.retryable = fault.retryable ?? false;
     this.status = fault.status;
     this.code = fault.code;
-    this.detail = fault.detail;
+    this.reason = fault.reason;
     this.retryAfterMs = fault.retryAfterMs;
   }
 }

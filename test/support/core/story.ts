@@ -1,11 +1,12 @@
-/** Tells a thread's story to the core: events in, effects looked at, outcomes in. No I/O, no clock. */
+/** Tells a thread's story to the core: events and outcomes go in, effects are looked at. No I/O, no clock. */
 import { createDecide } from "#core/decide/decide.ts";
 import type { Effect } from "#core/effect.ts";
 import type { ButtonEvent, CommandEvent, Event, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Done, Fault } from "#core/outcome.ts";
 import type { Person } from "#core/person.ts";
 import type { Rules } from "#core/policy.ts";
-import type { Run } from "#core/run.ts";
+import { withReference } from "#core/prompt.ts";
+import type { CreateRequest, Run } from "#core/run.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
 
 export const rules: Rules = {
@@ -124,9 +125,10 @@ export const runAt = (state: string, seconds: number, more: Partial<Run> = {}): 
 type DoneOf<K extends Done["kind"]> = Extract<Done, { kind: K }>;
 type EffectOf<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 
-export function story(change: Partial<Rules> = {}) {
+/** `saved`: the thread that the story begins with. */
+export function story(change: Partial<Rules> = {}, saved: Thread | null = null) {
   const decide = createDecide({ ...rules, ...change });
-  let thread: Thread | null = null;
+  let thread: Thread | null = saved;
   let nowMs = start;
 
   const give = (event: Event): string => {
@@ -155,6 +157,13 @@ export function story(change: Partial<Rules> = {}) {
     effects,
     one,
     thread: now,
+    /** The request of the one create effect, as it is sent. */
+    request: (): CreateRequest => {
+      const { dispatch } = one("create");
+      const request = now().runs.find((record) => record.dispatch === dispatch)?.request;
+      if (!request) throw new Error("the run has no request");
+      return { ...request, prompt: withReference(request.prompt, dispatch) };
+    },
     wait: (seconds: number): void => {
       nowMs += seconds * 1_000;
     },
@@ -188,7 +197,7 @@ export function story(change: Partial<Rules> = {}) {
     },
     run: (state: string, seconds: number, more: Partial<Run> = {}): string =>
       give({ kind: "run", run: runAt(state, seconds, more) }),
-    /** Views of what was said and not yet performed, as plain text. */
+    /** Views of the pending effects of the kind, as plain text. */
     said: (kind: "tell" | "reply" | "card"): string[] =>
       now().effects.flatMap((effect) => (effect.kind === kind ? [words(effect.view)] : [])),
     /** The thread as another version or another story left it. */

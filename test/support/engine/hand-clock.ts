@@ -1,13 +1,13 @@
 import type { Clock } from "#ports.ts";
 
 export interface HandClock extends Clock {
-  /** Moves the time on, fires what falls due in order, and lets all that follows from it happen. */
+  /** Advances the time, fires the timers that are due in order, and lets everything that follows happen. */
   advance(ms: number): Promise<void>;
-  /** Timers that wait. */
+  /** Number of pending timers. */
   waiting(): number;
 }
 
-/** Lets everything happen that needs no time to pass. */
+/** Waits for everything that happens without time passing. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,9 +3,9 @@ import { isSettled, refsOf, type Thread } from "#core/thread.ts";
 import type { Store } from "#ports.ts";
 
 export interface MemoryStore extends Store {
-  /** What every change rejects with, until it is null again. */
+  /** While not null, every change rejects with it. */
   broken: Error | null;
-  /** Changes that were asked for, and those that wrote. */
+  /** Number of changes, and of those that wrote. */
   changes: number;
   writes: number;
   get(ref: Ref): Thread;
@@ -13,11 +13,11 @@ export interface MemoryStore extends Store {
   size(): number;
 }
 
-/** A store in memory that hands out copies, as one that reads files does. */
+/** A store in memory that returns copies, like one that reads files. */
 export function createMemoryStore(): MemoryStore {
   const threads = new Map<Ref, Thread>();
   const refs = new Map<Ref, Ref>();
-  /** One change after the other. */
+  /** Changes run one after the other. */
   let last: Promise<unknown> = Promise.resolve();
 
   function put(thread: Thread): void {

@@ -1,8 +1,8 @@
 import type { CardEffect, CreateEffect, Effect, FollowUpEffect, ReplyEffect } from "#core/effect.ts";
 import type { CommandEvent } from "#core/event.ts";
-import { dispatchKey, referenceLine } from "#core/run.ts";
+import { referenceLine } from "#core/run.ts";
 import type { View } from "#core/view.ts";
-import type { Happening } from "#engine/base/engine-event.ts";
+import type { EngineEvent } from "#engine/base/engine-event.ts";
 import type { Limits } from "#engine/base/limits.ts";
 import { createEngine, type Engine } from "#engine/engine.ts";
 import { type LogLine, recordingLog } from "#test/support/logs.ts";
@@ -21,7 +21,7 @@ export interface SetUp {
   readonly small: SmallDecide;
   readonly engine: Engine;
   readonly logged: readonly LogLine[];
-  readonly happenings: Happening[];
+  readonly observed: EngineEvent[];
   /** An event of this place comes in and asks for the effects. */
   ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
   /** Another process on the same store, as after `kill -9` of this one. */
@@ -37,7 +37,7 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
   const forge = after?.forge ?? createStandInPlatform("forge");
   const small = createSmallDecide();
   const { log, lines: logged } = recordingLog();
-  const happenings: Happening[] = [];
+  const observed: EngineEvent[] = [];
   const engine = createEngine({
     store,
     agentRuns: api,
@@ -49,7 +49,7 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
     log,
     runName: "bot",
     pollIntervalMs: 2_000,
-    observe: (happening) => happenings.push(happening),
+    observe: (event) => observed.push(event),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
   });
   const made: SetUp = {
@@ -61,7 +61,7 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
     small,
     engine,
     logged,
-    happenings,
+    observed,
     ask(place, ...effects) {
       const event = command(place);
       small.asks.set(event.id, effects);
@@ -124,12 +124,6 @@ export const create = (dispatch: string, more: Partial<CreateEffect> = {}): Crea
   id: `${dispatch}:create`,
   to: "agent-runs",
   dispatch,
-  request: {
-    prompt: `fix it\n\n${referenceLine(dispatch)}`,
-    title: "fix it",
-    config: { name: "bot" },
-    metadata: { [dispatchKey]: dispatch },
-  },
   ...pending,
   ...more,
 });

@@ -4,7 +4,7 @@ import type { PersonEvent } from "#core/event.ts";
 import { refOf } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Person } from "#core/person.ts";
-import { isEnded, type Run } from "#core/run.ts";
+import { type CreateRequest, dispatchKey, isEnded, type Run } from "#core/run.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 
 export const person: Person = { platform: "chat", id: "U1", name: "ann", bot: false };
@@ -28,6 +28,13 @@ export function newThread(id: string, more: Partial<Thread> = {}): Thread {
   };
 }
 
+export const requestOf = (dispatch: string): CreateRequest => ({
+  prompt: "fix it",
+  title: "fix it",
+  config: { name: "bot" },
+  metadata: { [dispatchKey]: dispatch },
+});
+
 export function newRecord(dispatch: string, more: Partial<RunRecord> = {}): RunRecord {
   return {
     dispatch,
@@ -35,8 +42,6 @@ export function newRecord(dispatch: string, more: Partial<RunRecord> = {}): RunR
     name: "bot",
     by: person,
     asked: dispatch,
-    words: dispatch,
-    subject: null,
     request: null,
     since: "2026-01-01T00:00:00.000Z",
     askedAt: null,
@@ -57,8 +62,10 @@ export interface SmallDecide {
   /** Every outcome that was decided, whether or not it was saved. */
   readonly outcomes: { readonly effect: string; readonly outcome: Outcome }[];
   readonly runEvents: Run[];
-  /** What an event asks for, by its id; without an entry, nothing. */
+  /** The effects that an event adds, by its id; without an entry, none. */
   readonly asks: Map<string, readonly Effect[] | "ignore" | "again">;
+  /** Fields of the record that a create effect begins, by its dispatch. */
+  readonly records: Map<string, Partial<RunRecord>>;
 }
 
 /**
@@ -69,20 +76,30 @@ export function createSmallDecide(): SmallDecide {
   const outcomes: { effect: string; outcome: Outcome }[] = [];
   const runEvents: Run[] = [];
   const asks = new Map<string, readonly Effect[] | "ignore" | "again">();
+  const records = new Map<string, Partial<RunRecord>>();
 
   function fromPerson(known: Thread | null, event: PersonEvent): ReturnType<Decide> {
     const asked = asks.get(event.id) ?? [];
     if (asked === "ignore" || asked === "again") return { kind: asked };
     const thread = known ?? newThread(refOf(event));
     if (thread.seen.includes(event.id)) return { kind: "keep", thread };
-    const records = asked.flatMap((effect) => (effect.kind === "create" ? [newRecord(effect.dispatch)] : []));
+    const runs = asked.flatMap((effect) =>
+      effect.kind === "create"
+        ? [
+            newRecord(effect.dispatch, {
+              request: requestOf(effect.dispatch),
+              ...records.get(effect.dispatch),
+            }),
+          ]
+        : [],
+    );
     return {
       kind: "keep",
       thread: {
         ...thread,
         seen: [...thread.seen, event.id],
         effects: [...thread.effects, ...asked],
-        runs: [...thread.runs, ...records],
+        runs: [...thread.runs, ...runs],
       },
     };
   }
@@ -124,6 +141,7 @@ export function createSmallDecide(): SmallDecide {
     outcomes,
     runEvents,
     asks,
+    records,
     decide(thread, event, now) {
       switch (event.kind) {
         case "command":

@@ -8,24 +8,24 @@ export class Refusal extends Error implements ApiFault {
   readonly retryable: boolean;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  readonly detail: string;
-  readonly authUrl: string | undefined;
+  readonly reason: string;
+  readonly link: string | undefined;
   readonly retryAfterMs: number | undefined;
   constructor(fault: Partial<ApiFault>) {
-    super(fault.detail ?? "refused");
+    super(fault.reason ?? "refused");
     this.certainty = fault.certainty ?? "refused";
     this.retryable = fault.retryable ?? false;
     this.status = fault.status;
     this.code = fault.code;
-    this.detail = fault.detail ?? "refused";
-    this.authUrl = fault.authUrl;
+    this.reason = fault.reason ?? "refused";
+    this.link = fault.link;
     this.retryAfterMs = fault.retryAfterMs;
   }
 }
 
 type Call = "create" | "list" | "fetch" | "followUp" | "cancel" | "messages" | "dispatchToFactory";
 
-/** An API in memory that keeps runs, answers lists as the real one does, and can be told to misbehave. */
+/** An API in memory that lists runs like the real one, and can be made to misbehave. */
 export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly runs = new Map<string, Run>();
   readonly conversations = new Map<string, TranscriptMessage[]>();
@@ -33,9 +33,9 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly calls: Call[] = [];
   readonly queries: RunQuery[] = [];
   readonly ignores = new Set<"name" | "created_after" | "updated_after">();
-  /** Called before each call does anything; it may throw, or wait. */
+  /** Called before each call takes effect; it may throw, or wait. */
   before: (call: Call) => Promise<void> | void = () => {};
-  /** Called after the call took effect; it may throw, so that the caller does not learn of it. */
+  /** Called after each call took effect; it may throw, so that the caller does not know. */
   afterwards: (call: Call) => Promise<void> | void = () => {};
   readonly #clock: Clock;
   pageSize = 500;
@@ -72,7 +72,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
     return added;
   }
 
-  /** The run moves on. */
+  /** Changes the run. */
   turn(runId: string, state: string): void {
     const run = this.runs.get(runId);
     if (run === undefined) throw new Error(`there is no run ${runId}`);

@@ -5,7 +5,7 @@ import type { Attempt, Platform } from "#ports.ts";
 export interface StandInPlatform extends Platform {
   /** Every try, in the order in which they began. */
   readonly tries: { readonly id: string; readonly effect: PlatformEffect; readonly uncertain: boolean }[];
-  /** How it answers; at first, everything succeeds. */
+  /** The outcome of each try; by default everything succeeds. */
   answer: (effect: PlatformEffect, attempt: Attempt) => Promise<Outcome> | Outcome;
 }
 

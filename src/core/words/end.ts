@@ -1,0 +1,73 @@
+/** How the end of a run, or its question, is told. */
+import type { Run } from "#core/run.ts";
+import type { RunRecord } from "#core/thread.ts";
+import type { Span, Text, View } from "#core/view.ts";
+import { links, stateLine } from "./parts.ts";
+
+const endings: Readonly<Record<string, string>> = {
+  SUCCEEDED: "The run succeeded",
+  FAILED: "The run failed",
+  ERROR: "The run failed because the agent service had an error",
+  CANCELLED: "The run was cancelled",
+};
+
+const replyHere = " Reply here to continue.";
+
+/**
+ * The reply that tells an end or a BLOCKED. `answer` is the agent's last message; null: there is none;
+ * undefined: it could not be read.
+ */
+export function endView(
+  { by, cancelledBy, runId }: RunRecord,
+  run: Omit<Run, "prompt">,
+  answer: string | null | undefined,
+): View {
+  const { state } = run;
+  const [tone] = stateLine(state);
+  const took = duration(run);
+  const status = run.status_message?.message.trim();
+  const details: Text[] = [];
+  const headline: Span[] = [{ person: by }, " "];
+  if (state === "BLOCKED") headline.push({ strong: "The agent needs your answer." }, replyHere);
+  else {
+    headline.push({ strong: endings[state] ?? `The run ended: ${state}` });
+    if (state === "CANCELLED" && cancelledBy) headline.push(" by ", { person: cancelledBy });
+    headline.push(took === null ? "." : ` after ${took}.`);
+  }
+  const said = answer?.trim() ? answer : undefined;
+  // Without an answer, the status message stands for it after a success, and is the reason otherwise.
+  if (status && (state !== "SUCCEEDED" || said === undefined)) {
+    details.push([state === "SUCCEEDED" || state === "BLOCKED" ? status : `Reason: ${status}`]);
+  }
+  if (answer === undefined) details.push(["I could not read the agent's answer."]);
+  else if (said === undefined && !status && state !== "CANCELLED") {
+    details.push([state === "SUCCEEDED" ? "The agent left no answer." : "No reason was given."]);
+  }
+  details.push(...links(run));
+  if (runId !== null) details.push(["Run ", { code: runId }]);
+  return { tone, headline, ...(said === undefined ? {} : { answer: said }), details, actions: [] };
+}
+
+/** A reply that could not be posted, told privately instead; no reply to it reaches the agent. */
+export const elsewhereView = (view: View, reason: string): View => ({
+  ...view,
+  headline: view.headline.filter((span) => span !== replyHere),
+  details: [...view.details, [`I could not post this where the run was asked for: ${reason}`]],
+});
+
+/** `1 h 2 min`, `3 min 4 s`, `5 s`; null if the run does not tell. */
+function duration(run: Pick<Run, "run_time" | "started_at" | "updated_at">): string | null {
+  const told = /^P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(run.run_time ?? "");
+  let seconds: number;
+  if (told && run.run_time !== "P") {
+    const [days = 0, hours = 0, minutes = 0, rest = 0] = told.slice(1).map((part) => Number(part ?? 0));
+    seconds = ((days * 24 + hours) * 60 + minutes) * 60 + rest;
+  } else if (run.started_at) {
+    seconds = (Date.parse(run.updated_at) - Date.parse(run.started_at)) / 1000;
+  } else return null;
+  if (!Number.isFinite(seconds) || seconds < 0) return null;
+  const whole = Math.max(1, Math.round(seconds));
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (h > 0) return `${h} h ${m} min`;
+  return m > 0 ? `${m} min ${s} s` : `${s} s`;
+}
