@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { getCompileCacheDir } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { Log } from "#base/log.ts";
 import { identityOf, type Statement } from "./database.ts";
@@ -45,7 +46,12 @@ export function writerThreads(path: string): () => Worker {
   const workerData = { path, identity: identityOf(path) };
   // Its heap holds what is being written and no more.
   const resourceLimits = { maxYoungGenerationSizeMb: 8 };
-  return () => new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData, resourceLimits });
+  const program = new URL("./writer-thread.ts", import.meta.url);
+  const cacheFolder = getCompileCacheDir();
+  if (cacheFolder === undefined) return () => new Worker(program, { workerData, resourceLimits });
+  // A thread does not share the process's compile cache by itself. With it, it takes 12 MB and not 31.
+  const cached = `require("node:module").enableCompileCache(${JSON.stringify(cacheFolder)}); import("${program}")`;
+  return () => new Worker(cached, { eval: true, workerData, resourceLimits });
 }
 
 /** Hands writes to threads that `start` starts: the first with the first write, another when one ends by itself. */

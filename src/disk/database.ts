@@ -31,7 +31,7 @@ export function connect(path: string): DatabaseSync {
   try {
     database.exec(`
       PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-      PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16000000;
+      PRAGMA wal_autocheckpoint = 2000; PRAGMA journal_size_limit = 16000000;
     `);
     return database;
   } catch (error) {

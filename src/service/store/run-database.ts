@@ -50,7 +50,9 @@ const schema: Schema = {
 /** A connection that reads the runs in `path`. Rejects with `UnusableRuns` or `NewerDatabase` if it can't. */
 export async function openRuns(path: string): Promise<DatabaseSync> {
   try {
-    return await openToRead(path, schema);
+    const database = await openToRead(path, schema);
+    database.exec("PRAGMA cache_size = -8000");
+    return database;
   } catch (error) {
     throw unusable(path, error);
   }
