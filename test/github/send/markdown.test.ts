@@ -143,7 +143,7 @@ describe("a view on GitHub", () => {
 
   it("closes a code block that was cut before saying so", () => {
     const text = show({ answer: `\`\`\`\n${"x\n".repeat(40_000)}` });
-    expect(text).toMatch(/x\n```\n\n_The rest was cut[^\n]+$/);
+    expect(text).toMatch(/x\n+```\n\n_The rest was cut[^\n]+$/);
   });
 
   it("never contains half a character, from the agent or from a cut", () => {
