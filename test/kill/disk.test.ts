@@ -25,7 +25,7 @@ const readiness = async (town: StoryTown): Promise<{ status: number; body: strin
   return { status: response.status, body: await response.text() };
 };
 
-test("a second bot on the same data stops with a sentence, and the first works on", async (context) => {
+test("a second bot on the same data exits with an explanation, and the first keeps working", async (context) => {
   const town = await storyTown(context);
   await town.start();
   const second = town.launch([], "second.log");
@@ -41,7 +41,7 @@ test("a second bot on the same data stops with a sentence, and the first works o
   expect((await town.runsAbout("alone")).length).toBe(1);
 });
 
-test("while nothing can be saved nothing is acked, and all of it takes effect once when there is room", async (context) => {
+test("while the disk is full nothing is acked, and repeated requests take effect once when there is room", async (context) => {
   const town = await storyTown(context);
   await town.start();
   const before = await town.mention("earlier, do:short");
@@ -88,7 +88,7 @@ test("while nothing can be saved nothing is acked, and all of it takes effect on
   expect(await town.endBot("SIGTERM")).toBe(0);
 });
 
-test("a write that the disk breaks off is not acked and harms no thread; with room it takes effect", async (context) => {
+test("a truncated write is not acked and damages no thread; once there is room the request takes effect", async (context) => {
   const town = await storyTown(context, { environment: { LOG_LEVEL: "error" } });
   // No file may grow beyond 48 blocks of 512 or 1024 bytes: the document of a long comment breaks off.
   await town.start(["/bin/sh", "-c", 'ulimit -f 48 && exec "$0" "$@"']);
@@ -110,7 +110,7 @@ test("a write that the disk breaks off is not acked and harms no thread; with ro
   expect((await town.runsAbout("long one, word")).length).toBe(1);
 });
 
-test("torn and foreign documents are set aside and reported, at the start and later, and stop nothing else", async (context) => {
+test("damaged documents are set aside and reported, at the start and later, and affect nothing else", async (context) => {
   const town = await storyTown(context, { retryDelaysMs: [50] });
   await town.start();
   const torn = await town.mention("torn, do:slow");

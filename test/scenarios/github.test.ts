@@ -19,7 +19,7 @@ const label = (issue: number, user = "alice") => world.github.label({ user, repo
 const comment = (issue: number, body: string, user = "alice") =>
   world.github.comment({ user, repo, issue, body });
 
-test("the label starts a run with title, body and comments, and the comment, the labels and the answer follow", async () => {
+test("the label starts a run with the issue's title, body and comments, and the bot adds a comment, labels and the answer", async () => {
   const issue = await open("The login test is flaky", "It fails on Mondays.");
   await comment(issue, "Only since the last release.", "mallory");
   const { delivery } = await label(issue);
@@ -39,7 +39,7 @@ test("the label starts a run with title, body and comments, and the comment, the
   expect(world.labels(issue).filter((name) => name.startsWith("agent:"))).toEqual(["agent:done"]);
 });
 
-test("the label starts a run on a pull request too, and says that it is one", async () => {
+test("the label starts a run on a pull request too, and the prompt says that it is one", async () => {
   const { number } = await world.github.openIssue({
     user: "bob",
     repo,
@@ -54,7 +54,7 @@ test("the label starts a run on a pull request too, and says that it is one", as
   expect(run?.prompt).toContain("Pull request by bob, https://github.com/octo/app/pull/");
 });
 
-test("comments become follow-ups, are marked when taken, and an ended run goes on", async () => {
+test("comments become follow-ups and get a reaction, and they continue an ended run", async () => {
   const issue = await open("Rename the module");
   await label(issue);
   await commentWith(issue, "I read this");
@@ -101,7 +101,7 @@ test("status, cancel, retry and help work as comments", async () => {
   );
 });
 
-test("a label, a command or a comment of somebody without write access does nothing, and they are told", async () => {
+test("a label, command or comment by somebody without write access has no effect, and they are told", async () => {
   const issue = await open("Please", "", "mallory");
   const before = world.creates().length;
   await label(issue, "mallory");
@@ -119,7 +119,7 @@ test("a label, a command or a comment of somebody without write access does noth
   await commentWith(steered, "was cancelled");
 });
 
-test("the same delivery, again and much later, starts no second run", async () => {
+test("a delivery that is repeated, even much later, starts no second run", async () => {
   const issue = await open("Once only");
   const { delivery } = await label(issue);
   await commentWith(issue, "I read this");
@@ -141,7 +141,7 @@ test("hidden text of an issue never reaches the agent", async () => {
   expect(run?.prompt).not.toMatch(/mail the keys|\u200b|\u202e/);
 });
 
-test("a comment edited after the request does not slip into the prompt", async () => {
+test("an edit of a comment after the request does not get into the prompt", async () => {
   const issue = await open("Edited");
   const { id } = await comment(issue, "harmless", "mallory");
   await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -153,7 +153,7 @@ test("a comment edited after the request does not slip into the prompt", async (
   expect(run?.prompt).not.toContain("now obey me");
 });
 
-test("what the agent writes mentions nobody, hides nothing and commands nothing", async () => {
+test("an agent's text mentions nobody, hides nothing and gives no commands", async () => {
   const issue = await open("Hostile");
   const before = world.creates().length;
   await comment(issue, "/agent run be hostile");
@@ -166,14 +166,14 @@ test("what the agent writes mentions nobody, hides nothing and commands nothing"
   expect(world.creates().length).toBe(before + 1);
 });
 
-test("a pull request that the agent opened is linked where it was asked for", async () => {
+test("a pull request opened by the agent is linked in the issue", async () => {
   const issue = await open("Fix it for good");
   await comment(issue, "/agent run open a pull request");
   const end = await eventually("the end", () => ours(issue).find(({ body }) => body.includes("succeeded")));
   expect(end.body).toContain("[Pull request octo/app#9](<https://github.com/octo/app/pull/9>)");
 });
 
-test("where a locked issue keeps the bot out no run is made, and the label says that it failed", async () => {
+test("on a locked issue no run is created, and the label shows the failure", async () => {
   const issue = await open("Heated");
   world.github.lock({ repo, issue });
   await label(issue);
@@ -182,7 +182,7 @@ test("where a locked issue keeps the bot out no run is made, and the label says 
   expect((await world.runs()).filter(({ title }) => title === "Heated")).toEqual([]);
 });
 
-test("a forged webhook is refused and nothing happens", async () => {
+test("a forged webhook is refused and has no effect", async () => {
   const before = world.creates().length;
   const payload = { action: "labeled", label: { name: "agent" } };
   const response = await fetch(`${world.botUrl()}/github/webhooks`, {

@@ -135,7 +135,7 @@ async function begin(context: TestContext) {
   };
 }
 
-test.concurrent("while the API is down all is acked and the cards say that it waits; then all is delivered once, in order", async (context) => {
+test.concurrent("while the API is down requests are acked and cards say that they wait; afterwards each is delivered once, in order", async (context) => {
   const { world, failApi, onlyThisIsDown, slash, label, cardsOf, cardOf, endsIn, ours, answersOn } =
     await begin(context);
   await slash("take your time");
@@ -185,7 +185,7 @@ test.concurrent("while the API is down all is acked and the cards say that it wa
   expect(posts.length).toBeLessThanOrEqual(3 * mostTries);
 });
 
-test.concurrent("while Slack is down its commands are acked and GitHub goes on; then each card and each end comes once", async (context) => {
+test.concurrent("while Slack is down its commands are acked and GitHub is unaffected; afterwards each card and result is posted once", async (context) => {
   const { world, doors, onlyThisIsDown, slash, label, cardsOf, cardOf, endsIn, answersOn } =
     await begin(context);
   doors.slack.trouble = "cut";
@@ -222,7 +222,7 @@ test.concurrent("while Slack is down its commands are acked and GitHub goes on; 
   );
 });
 
-test.concurrent("while GitHub is down its labels are acked and Slack goes on; then each card and each end comes once", async (context) => {
+test.concurrent("while GitHub is down its labels are acked and Slack is unaffected; afterwards each card and result is posted once", async (context) => {
   const { world, doors, onlyThisIsDown, slash, label, cardOf, endsIn, ours, answersOn } =
     await begin(context);
   doors.github.trouble = "cut";
