@@ -55,7 +55,7 @@ function seen(body: string): {
   return { texts, commands, html };
 }
 
-/** Who asked may be told; nobody else. */
+/** Only the person who asked may be mentioned. */
 const foreignMention = /(?<![\w.])@(?!alice\b|bob\b)[a-z\d]/i;
 
 function checkComment(body: string): void {

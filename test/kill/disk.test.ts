@@ -9,7 +9,7 @@ import { type StoryTown, storyTown } from "./story-town.ts";
 const documentOf = (town: StoryTown, thread: string): string =>
   join(town.dataDir, "threads", `${keyOf(thread)}.json`);
 
-/** From now on nothing can be written; the answer lets it be written again. */
+/** Makes all writes fail, and returns a function that ends this. */
 function withoutRoom(town: StoryTown): () => void {
   const tmp = join(town.dataDir, "tmp");
   renameSync(tmp, `${tmp}.away`);
@@ -57,7 +57,7 @@ test("while the disk is full nothing is acked, and repeated requests take effect
   const slash = await town.slack.slash({ user: "alice", channel: "general", text: "run never, do:quick" });
   expect(slash.status).toBe(503);
   const mention = town.mention("afterwards, do:quick");
-  // It ends while that can't be saved.
+  // The run ends while its end can't be saved.
   await eventually(
     "the earlier end",
     async () => (await town.runsAbout("earlier"))[0]?.state === "SUCCEEDED",
@@ -80,7 +80,7 @@ test("while the disk is full nothing is acked, and repeated requests take effect
   for (const word of ["earlier", "later", "afterwards"]) {
     expect((await town.runsAbout(word)).length, word).toBe(1);
   }
-  // Slack tells of a slash command once.
+  // Slack delivers a slash command only once.
   expect(await town.runsAbout("never")).toEqual([]);
   expect((await town.runsAbout("later"))[0]?.metadata).toMatchObject({
     "agent-runs-bot.dispatch": `github:comment:${id}`,

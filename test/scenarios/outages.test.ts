@@ -7,7 +7,7 @@ import { type ApiFault, createWorld, written } from "#test/support/bot/world.ts"
 import { eventually } from "#test/support/eventually.ts";
 import { listen } from "#test/support/listen.ts";
 
-/** What a system that is down does to each request, one after the other. */
+/** The ways in which a system that is down fails requests, one after the other. */
 const troubles = ["cut", "500", "nonsense"] as const;
 type Trouble = (typeof troubles)[number];
 /** Long enough for second tries. The simulation's outages last up to a quarter of an hour. */
@@ -20,7 +20,7 @@ interface Seen {
   readonly path: string;
 }
 
-/** A system's door: it counts who comes, and in an outage nobody gets in. */
+/** A proxy in front of a platform: it records requests, and in an outage it forwards none. */
 interface Door {
   trouble: Trouble | null;
   readonly seen: Seen[];
@@ -65,7 +65,7 @@ async function begin(context: TestContext) {
   environment.GITHUB_API_URL = github.url;
   await world.start();
 
-  /** Has the API fail every request in these ways in turn; answers how to end it. */
+  /** Makes the API fail every request. `turn` chooses the kind of failure, `heal` ends it. */
   function failApi(): { turn(trouble: Trouble): void; heal(): void } {
     const faults = ["GET", "POST"].map((method) => {
       const fault: { -readonly [Key in keyof ApiFault]: ApiFault[Key] } = {
