@@ -44,8 +44,8 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     maxConcurrency: 4,
     // Scenarios start real servers and processes, which takes a while on a busy machine.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     sequence: { sequencer: LongestFirst },
     reporters: results ? ["default", ["json", { outputFile: results }]] : ["default"],
   },

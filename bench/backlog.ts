@@ -42,7 +42,7 @@ export async function measureBacklog(ground: Ground): Promise<readonly Figure[]>
   ];
 }
 
-/** Has a bot accept them while nothing outside is reached, and ends it; answers the effects that it leaves. */
+/** Has a bot accept the events while nothing outside can be reached, ends it, and returns the effects left to do. */
 async function layDown(ground: Ground, outside: Outside, dataDir: string): Promise<number> {
   const { slackUrl, githubUrl, apiUrl } = outside;
   const [slack, github, api] = [await openGate(slackUrl), await openGate(githubUrl), await openGate(apiUrl)];

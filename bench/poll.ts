@@ -58,7 +58,7 @@ export async function measurePoll(ground: Ground): Promise<readonly Figure[]> {
   }
 }
 
-/** `changes`: how many a tick of these finds; `bareMs`: the time of asking alone. */
+/** `changes`: the changed runs that such a tick finds; `bareMs`: the time of the requests alone. */
 function figureOf(what: string, ticks: readonly Tick[], changes: number, bareMs: number): Figure {
   const requests = ticks.reduce((sum, tick) => sum + tick.requests, 0) / ticks.length;
   // Judged as it is printed: now and then a tick also looks for runs that were not seen for long.
@@ -181,7 +181,7 @@ const rules = {
   platforms: {},
 } as const;
 
-/** Does at once what it is told. */
+/** A platform that performs each effect at once. */
 const obedient: Platform = {
   name: "slack",
   check: () => Promise.resolve(),

@@ -1,4 +1,4 @@
-/** The baseline: a Hono app that reads what is sent, does nothing, and answers what it was given at the start. */
+/** The baseline: a Hono app that reads the request and answers with a fixed body. */
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { endWithParent } from "#bench/world/ground.ts";

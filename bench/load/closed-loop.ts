@@ -74,7 +74,7 @@ export async function closedLoop(
   return { rate: (waits.length * 1000) / (performance.now() - begin), waits };
 }
 
-/** How many bytes of the answer that begins like this are still to come; null if that can't be told yet. */
+/** The bytes of the answer that are still missing after this beginning; null if it has no complete header yet. */
 function missingOf(beginning: Buffer): number | null {
   const end = beginning.indexOf("\r\n\r\n");
   if (end < 0) return null;

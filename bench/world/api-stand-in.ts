@@ -1,4 +1,4 @@
-/** An Agent Runs API in memory that costs little, counts what it is asked and changes runs when it is told to. */
+/** A cheap Agent Runs API in memory that counts its requests and changes runs on request. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
@@ -6,10 +6,10 @@ import { z } from "zod";
 import { createRequest } from "#agent-runs/schema.ts";
 
 export const apiPath = "/api/v1";
-/** What the bench itself asks, beside the API's own paths. */
+/** The path prefix of the bench's own requests. */
 export const controlPath = "/bench";
 
-/** A run is asked for, and at work so long after. */
+/** The time from a run's creation until it works. */
 const beginsAfterMs = 1_000;
 
 interface StoredRun {
@@ -31,7 +31,7 @@ const addition = z.object({
 const turn = z.object({ count: z.number(), at: z.number() });
 export type Addition = z.infer<typeof addition>;
 export type Turn = z.infer<typeof turn>;
-/** Requests since it was asked last. */
+/** Requests since the last count. */
 export const requestCounts = z.object({ lists: z.number(), fetches: z.number(), others: z.number() });
 export type RequestCounts = z.infer<typeof requestCounts>;
 
@@ -72,7 +72,7 @@ export function createApiStandIn(url: () => string): RequestListener {
     }
   }
 
-  /** So many runs, others each time, begin to work or to wait again, one a millisecond from `at` on. */
+  /** Switches the next `count` runs between working and waiting, one a millisecond from `at` on. */
   function change({ count, at }: Turn): void {
     const all = [...runs.values()];
     for (let index = 0; index < count; index += 1) {

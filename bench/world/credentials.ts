@@ -1,4 +1,4 @@
-/** What the bot and the stand-ins of the bench know each other by, and what is on its GitHub. */
+/** The credentials of the bench's bot and stand-ins, and the contents of its GitHub. */
 import { defaultSnapshot, type GitHubSnapshot } from "#sandbox/github/snapshot.ts";
 
 export const secrets = {

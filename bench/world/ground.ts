@@ -1,4 +1,4 @@
-/** What a part of the bench stands on: folders on the disk to measure, and processes. None outlives it. */
+/** Folders on the disk to measure and processes for a part of the bench. Both end with it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -118,7 +118,7 @@ function startedOf(child: ChildProcess, script: string, onGone: () => void): Sta
   };
 }
 
-/** For a process of the bench: ends it when whoever started it is gone. */
+/** Ends this process of the bench when its parent has ended. */
 export function endWithParent(): void {
   process.stdin.on("end", () => process.exit(0)).on("error", () => process.exit(0));
   process.stdin.resume();

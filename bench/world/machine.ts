@@ -1,4 +1,4 @@
-/** What the figures were made on. */
+/** The machine that the figures were measured on. */
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { resolve } from "node:path";

@@ -26,7 +26,7 @@ export interface Outside {
   end(): Promise<void>;
 }
 
-/** `answerAfterMs`: how long the stand-ins take; `issues`: how many GitHub has. */
+/** `answerAfterMs`: the delay of the stand-ins; `issues`: the number of issues on GitHub. */
 export async function startOutside(
   ground: Ground,
   options: { readonly answerAfterMs?: number; readonly issues?: number } = {},

@@ -55,7 +55,7 @@ function seen(body: string): {
   return { texts, commands, html };
 }
 
-/** Who asked may be told; nobody else. */
+/** Only the person who asked may be mentioned. */
 const foreignMention = /(?<![\w.])@(?!alice\b|bob\b)[a-z\d]/i;
 
 function checkComment(body: string): void {
@@ -118,7 +118,7 @@ test("on GitHub", async () => {
   expect(world.creates().length).toBe(before + prompts.length);
 });
 
-test("ten thousand flags, a word of a megabyte and signs that nobody sees are no trouble", async () => {
+test("ten thousand flags, a word of half a megabyte and invisible characters cause no trouble", async () => {
   const before = memoryOf(pid);
   const { number: issue } = await world.github.openIssue({ user: "bob", repo, title: "Large", body: "" });
   const flags = "--model x ".repeat(10_000);

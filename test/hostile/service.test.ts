@@ -66,7 +66,7 @@ const creation = {
   parent_run_id: "p",
 };
 
-test("random bodies of almost the right shape", async () => {
+test("random bodies of almost the right shape cause no server error", async () => {
   const it = await serving({ demoStepMs: 1 });
   const known = await it.api.create({ prompt: "the first" });
   await fc.assert(
@@ -96,7 +96,7 @@ test("random bodies of almost the right shape", async () => {
   await stillWorks(it);
 });
 
-test("random queries and cursors", async () => {
+test("random queries and cursors cause no server error", async () => {
   const it = await serving({ demoStepMs: 1 });
   for (const title of ["a", "b", "c"]) await it.api.create({ prompt: title, metadata: { k: title } });
   const real = (await it.api.list("limit=1")).page_info.next_cursor ?? "";
@@ -135,7 +135,7 @@ test("random queries and cursors", async () => {
   await stillWorks(it);
 });
 
-test("random ids, those included that point out of the folder, name no run", async () => {
+test("random ids, including those that point outside the folder, find no run", async () => {
   const it = await serving({ demoStepMs: 1 });
   const known = await it.api.create({ prompt: "the first" });
   const id = fc.oneof(
@@ -177,7 +177,7 @@ test("random ids, those included that point out of the folder, name no run", asy
   await stillWorks(it);
 });
 
-test("random metadata is kept to the letter or refused", async () => {
+test("random metadata is kept exactly or refused", async () => {
   const it = await serving({ demoStepMs: 1 });
   const key = fc.oneof(fc.constantFrom("constructor", "toString", "a.b", "", "é", "k".repeat(65)), word);
   const value = fc.oneof(word, fc.constant("v".repeat(257)), fc.constant("é".repeat(128)));

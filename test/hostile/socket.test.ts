@@ -33,7 +33,7 @@ const envelope = (type: string, payload: unknown) => ({
   payload,
 });
 
-test("frames that are no envelope change nothing", async () => {
+test("frames that are not envelopes have no effect", async () => {
   for (const body of brokenBodies) world.slack.sayOnConnections(body);
   for (const type of ["events_api", "interactive", "slash_commands", "hello again", "", null]) {
     for (const payload of [undefined, null, "text", 7, [], {}, { event: null }, { actions: [null] }]) {
@@ -48,7 +48,7 @@ test.each([
   ["events_api", () => slackMessage()],
   ["interactive", () => slackButton()],
   ["slash_commands", () => slackCommand("status")],
-])("payloads of almost the right shape in %s change nothing", async (type, base) => {
+])("payloads of almost the right shape in %s have no effect", async (type, base) => {
   const known = world.creates().length;
   const payloads = fc.constant(null).chain(() => deranged({ ...base() }));
   for (const payload of fc.sample(payloads, { numRuns: 150, seed: 7 })) {
@@ -58,7 +58,7 @@ test.each([
   expect(world.creates().length).toBe(known + 1);
 });
 
-test("the same envelope a hundred times makes one run", async () => {
+test("an envelope received a hundred times creates one run", async () => {
   const said = slackCommand("run what is said a hundred times");
   const command = { ...said, channel_id: world.channel("general").id };
   for (let time = 0; time < 100; time += 1) {
@@ -69,7 +69,7 @@ test("the same envelope a hundred times makes one run", async () => {
   expect(world.creates().filter(({ body }) => body.includes("a hundred times")).length).toBe(1);
 });
 
-test("a hundred megabytes of messages leave memory bounded", async () => {
+test("memory stays bounded under a hundred megabytes of messages", async () => {
   const before = memoryOf(pid);
   const frame = JSON.stringify(envelope("events_api", slackMessage("x".repeat(1024 * 1024))));
   for (let time = 0; time < 100; time += 1) world.slack.sayOnConnections(frame);

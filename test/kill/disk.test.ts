@@ -31,7 +31,7 @@ const readiness = async (town: StoryTown): Promise<{ status: number; body: strin
   return { status: response.status, body: await response.text() };
 };
 
-test("a second bot on the same data stops with a sentence, and the first works on", async (context) => {
+test("a second bot on the same data exits with an explanation, and the first keeps working", async (context) => {
   const town = await storyTown(context);
   await town.start();
   const second = town.launch([], "second.log");
@@ -63,7 +63,7 @@ test("while nothing can be saved nothing is acked, and later all of it takes eff
   const slash = await town.slack.slash({ user: "alice", channel: "general", text: "run never, do:quick" });
   expect(slash.status).toBe(503);
   const mention = town.mention("afterwards, do:quick");
-  // It ends while that can't be saved.
+  // The run ends while its end can't be saved.
   await eventually(
     "the earlier end",
     async () => (await town.runsAbout("earlier"))[0]?.state === "SUCCEEDED",
@@ -86,7 +86,7 @@ test("while nothing can be saved nothing is acked, and later all of it takes eff
   for (const word of ["earlier", "later", "afterwards"]) {
     expect((await town.runsAbout(word)).length, word).toBe(1);
   }
-  // Slack tells of a slash command once.
+  // Slack delivers a slash command only once.
   expect(await town.runsAbout("never")).toEqual([]);
   expect((await town.runsAbout("later"))[0]?.metadata).toMatchObject({
     "agent-runs-bot.dispatch": `github:comment:${id}`,
@@ -94,7 +94,7 @@ test("while nothing can be saved nothing is acked, and later all of it takes eff
   expect(await town.endBot("SIGTERM")).toBe(0);
 });
 
-test("a write that the disk breaks off is not acked and harms no thread; with room it takes effect", async (context) => {
+test("a truncated write is not acked and damages no thread; once there is room the request takes effect", async (context) => {
   const town = await storyTown(context, { environment: { LOG_LEVEL: "error" } });
   await town.start();
   const issue = await town.issue("long");

@@ -1,4 +1,4 @@
-/** One history: people ask, the bot is killed, the world heals, and everything is looked at from outside. */
+/** One history: people send requests, the bot is killed, all work is finished, and the result is judged from outside. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -22,11 +22,11 @@ export interface HistoryOptions {
   readonly seed: number;
   readonly requests: number;
   readonly kills: number;
-  /** How often the service is killed as well; 0: never. */
+  /** Kills of the service. */
   readonly serviceKills: number;
-  /** How long it may take until nothing is left to do. */
+  /** The time limit for finishing all work. */
   readonly quietWithinMs: number;
-  /** How long it may then take until no run is followed any more; 0: that is not waited for. */
+  /** The time limit after that until no run is followed any more; 0 skips this wait. */
   readonly settleWithinMs: number;
   readonly onKill?: (count: number, way: Way) => void;
 }
@@ -35,7 +35,7 @@ export interface History {
   readonly violations: readonly Violation[];
   readonly deeds: readonly Deed[];
   readonly outside: Outside;
-  /** Where everything lies that can be looked at; gone unless something is wrong. */
+  /** Logs and data; removed unless a promise was broken. */
   readonly folder: string;
 }
 
@@ -73,7 +73,7 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     if (!(await untilQuiet(town, people, quietWithinMs))) {
       wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     }
-    // The bot goes on looking at a run that took a follow-up for minutes, in case that has not shown yet.
+    // After a follow-up the bot polls an ended run for some minutes more.
     if (settleWithinMs > 0 && !(await untilSettled(town, settleWithinMs))) {
       wrong("everything is settled in the end", `it was not after ${settleWithinMs} ms`);
     }
@@ -129,7 +129,7 @@ function threadIn(document: string): z.infer<typeof threadShape> | null {
   }
 }
 
-/** A restart with nothing to do does nothing. */
+/** A restart without unfinished work has no effect. */
 async function startOnceMore(town: Town, before: Outside, wrong: Wrong): Promise<void> {
   if (!(await town.startBot().up)) return wrong("a restart is a non-event", "the bot did not start again");
   await sleep(1_000);

@@ -1,4 +1,4 @@
-/** Kills the bot, and perhaps the service, at moments of chance, and starts them again. */
+/** Kills the bot, and perhaps the service, at random moments and starts them again. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deeds } from "#test/kill/deeds/deeds.ts";
 import type { Random } from "#test/simulation/story/random.ts";
@@ -7,7 +7,7 @@ import type { Town } from "./town.ts";
 
 const ways = { working: 78, starting: 14, stopping: 8 };
 export type Way = keyof typeof ways;
-/** At the very moment of an ack, a little after a request, or when all may be quiet. */
+/** The moments of a kill: at an ack, shortly after a request, or later. */
 const moments = { ack: 40, soon: 45, later: 15 };
 const ackWithinMs = 1_000;
 
@@ -15,7 +15,7 @@ export interface Killing {
   readonly requests: number;
   readonly kills: number;
   readonly serviceKills: number;
-  /** Hears of each kill. */
+  /** Called after each kill. */
   readonly onKill: (count: number, way: Way) => void;
 }
 
@@ -30,7 +30,7 @@ export async function killAll(
   const killed: Record<Way, number> = { working: 0, starting: 0, stopping: 0 };
   let services = 0;
 
-  /** Until people have asked for as much as is due by this kill, and a random moment more. */
+  /** Waits until people have sent the requests due by this kill, and for a random moment after that. */
   async function workOn(count: number): Promise<void> {
     const due = Math.min(requests, ((count + random.between(0, 1)) * requests) / kills);
     for (let waited = 0; people.done() < due && waited < 10_000; waited += 10) await sleep(10);

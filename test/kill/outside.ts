@@ -34,7 +34,7 @@ export interface Outside {
   readonly reactions: ReadonlyMap<string, readonly string[]>;
   /** Labels by place. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
-  /** What a person was told privately in Slack, by user id. */
+  /** Ephemeral messages in Slack, by user id. */
   readonly whispers: Readonly<Record<string, readonly string[]>>;
 }
 

@@ -1,4 +1,4 @@
-/** Everybody at once: so many requests, at a pace that leaves most of them a bot to talk to. */
+/** People who send requests at the same time, at a pace at which most requests find the bot running. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
 import type { SlackDeeds } from "#test/kill/deeds/slack.ts";
@@ -6,7 +6,7 @@ import type { Random } from "#test/simulation/story/random.ts";
 import type { Town } from "./town.ts";
 
 const atOnce = 6;
-/** Most people wait while nothing answers; some try nevertheless. */
+/** The share of people who wait while the bot is down; the others send their requests nevertheless. */
 const patience = 0.97;
 const breathMs = 60;
 

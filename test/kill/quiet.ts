@@ -1,4 +1,4 @@
-/** The world heals: what is asked is answered, and everybody waits until nothing is left to do. */
+/** After the last kill: the runs' questions are answered, and all wait until the bot has nothing left to do. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded } from "#core/run.ts";
 import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
@@ -12,7 +12,7 @@ export interface Healing {
 }
 
 const lookMs = 250;
-/** So long nothing may happen before it is taken for quiet: many ticks of the poller. */
+/** The bot counts as quiet after this long without work: many ticks of the poller. */
 const quietMs = 2_000;
 
 /** Resolves with true when every run has ended and the bot performs nothing any more; false: that never came. */
@@ -53,7 +53,7 @@ export async function untilSettled(town: Town, withinMs: number): Promise<boolea
   return false;
 }
 
-/** In its place, if it is the run that answers there go to; otherwise where it is worked on. */
+/** Answers in the run's place if replies there go to this run, and through the API otherwise. */
 async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }: Outside): Promise<void> {
   const cards = posts.filter(({ kind }) => kind === "card");
   const place = cards.find(({ cause }) => cause === run.dispatch)?.place;
@@ -68,7 +68,7 @@ async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }
   }
 }
 
-/** What the bot says of itself; NaN if it does not answer. */
+/** A figure from the bot's metrics; NaN if the bot does not answer. */
 async function figure(town: Town, name: string): Promise<number> {
   try {
     const text = await (await fetch(`${town.botUrl()}/metrics`)).text();

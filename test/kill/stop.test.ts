@@ -12,7 +12,7 @@ async function stopped(town: StoryTown): Promise<number | string | null> {
   return how;
 }
 
-test.concurrent("a stop acks nothing more, ends with 0, and what was acked is done once after the next start", async (context) => {
+test.concurrent("a stopping bot acks nothing more and exits with 0; acked requests are done once after the next start", async (context) => {
   const town = await storyTown(context, { retryDelaysMs: [] });
   await town.start();
   await town.mention("warm up, do:quick");
@@ -42,7 +42,7 @@ test.concurrent("a stop acks nothing more, ends with 0, and what was acked is do
   expect(await stopped(town)).toBe(0);
 });
 
-test.concurrent("a Slack that never answers does not keep the bot from stopping, nor lets it post twice", async (context) => {
+test.concurrent("a Slack that never answers neither keeps the bot from stopping nor makes it post twice", async (context) => {
   const town = await storyTown(context);
   await town.start();
   const before = town.slack.calls.length;
@@ -59,7 +59,7 @@ test.concurrent("a Slack that never answers does not keep the bot from stopping,
   expect((await town.runsAbout("hanging")).length).toBe(1);
 });
 
-test.concurrent("a GitHub that never answers does not keep the bot from stopping, nor lets it comment twice", async (context) => {
+test.concurrent("a GitHub that never answers neither keeps the bot from stopping nor makes it comment twice", async (context) => {
   const town = await storyTown(context);
   await town.start();
   const issue = await town.issue("hanging");
@@ -73,7 +73,7 @@ test.concurrent("a GitHub that never answers does not keep the bot from stopping
   expect((await town.runsAbout("Reference: agent-runs-bot github")).length).toBe(1);
 });
 
-test.concurrent("an API that never answers does not keep the bot from stopping, nor lets it start two runs", async (context) => {
+test.concurrent("an API that never answers neither keeps the bot from stopping nor makes it create two runs", async (context) => {
   const town = await storyTown(context);
   await town.start();
   town.holdService();
@@ -89,7 +89,7 @@ test.concurrent("an API that never answers does not keep the bot from stopping, 
   expect((await town.runsAbout("hanging")).length).toBe(1);
 });
 
-test.concurrent("someone who sends half a request and a Slack that hangs do not hold up the stop one after the other", async (context) => {
+test.concurrent("the waits for a half-sent request and for a hanging Slack overlap when the bot stops", async (context) => {
   const town = await storyTown(context);
   await town.start();
   town.slack.fail({ method: "chat.postMessage", with: { hang: "after" } });

@@ -1,11 +1,11 @@
-/** A town for one story, in which little happens and everything can be named. */
+/** A town for a single story. */
 import { readFileSync } from "node:fs";
 import type { TestContext } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
 import { lookFromOutside, type Post } from "./outside.ts";
 import { createTown, repo, type TownOptions } from "./town.ts";
 
-/** Closed when the test is over. */
+/** Starts a town and its service; both are closed when the test ends. */
 export async function storyTown({ onTestFinished }: TestContext, options: TownOptions = {}) {
   const town = await createTown(options);
   onTestFinished(() => town.close());
@@ -22,7 +22,7 @@ export async function storyTown({ onTestFinished }: TestContext, options: TownOp
         throw new Error(`the bot did not start: ${readFileSync(town.botLog)}`);
     },
     log: () => readFileSync(town.botLog, "utf8"),
-    /** Somebody mentions the bot; answers the place and what the deliveries met. */
+    /** Mentions the bot in Slack; returns the place and the statuses of the deliveries. */
     async mention(text: string) {
       const said = await town.slack.say({ user: "alice", channel: "general", text: `@agent ${text}` });
       return { ...said, place: `slack:T0TOWN:C0GENERAL:${said.ts}` };
@@ -33,7 +33,7 @@ export async function storyTown({ onTestFinished }: TestContext, options: TownOp
       return (await town.github.openIssue({ user: "bob", repo, title, body: "" })).number;
     },
     comment: (issue: number, body: string) => town.github.comment({ user: "alice", repo, issue, body }),
-    /** Resolves with the replies that tell of ends in the place, once there are as many as expected. */
+    /** Waits for `count` results in the place and returns their posts. */
     ends: (place: string, count = 1) =>
       eventually(`${count} ends in ${place}`, async () => {
         const told = (await posts(place)).filter(({ kind }) => kind === "reply");

@@ -1,4 +1,4 @@
-/** Where it all happens: stand-ins of Slack and GitHub, the service and the bot, each a process of its own. */
+/** Stand-ins of Slack and GitHub, with the service and the bot as processes of their own. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ export async function createTown(options: TownOptions = {}) {
   let botIsUp = false;
   const launched: Child[] = [];
 
-  /** On the port that it had before, as behind a fixed address. */
+  /** Starts the service on the port that it had before. */
   async function startService(): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       service = startServiceProcess(
@@ -122,16 +122,16 @@ export async function createTown(options: TownOptions = {}) {
     slack,
     github,
     api: createApi(() => serviceUrl),
-    /** True from when it lets requests in until it is killed. */
+    /** Whether the bot takes requests. */
     up: () => botIsUp && bot?.isOver() === false,
     botUrl: () => botUrl,
     launch,
     startService,
     killService: () => service?.end("SIGKILL"),
-    /** Has the service stand still, and go on. */
+    /** Suspends the service; `freeService` resumes it. */
     holdService: () => service?.signal("SIGSTOP"),
     freeService: () => service?.signal("SIGCONT"),
-    /** Starts the bot; `up` resolves when it lets requests in, and with false if it ended before. */
+    /** Starts the bot; `up` resolves with true once it takes requests, and with false if it ends before. */
     startBot(limits?: readonly string[]): { child: Child; up: Promise<boolean> } {
       const child = launch(limits);
       bot = child;
@@ -150,7 +150,7 @@ export async function createTown(options: TownOptions = {}) {
       botIsUp = false;
       return bot?.end(signal) ?? Promise.resolve(null);
     },
-    /** Ends everything; the folder stays if it is to be looked at. */
+    /** Ends all processes; `keep` leaves the folder for inspection. */
     async close(keep = false): Promise<void> {
       for (const child of launched) await child.end("SIGKILL");
       service?.signal("SIGCONT");

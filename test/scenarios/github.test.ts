@@ -19,7 +19,7 @@ const label = (issue: number, user = "alice") => world.github.label({ user, repo
 const comment = (issue: number, body: string, user = "alice") =>
   world.github.comment({ user, repo, issue, body });
 
-test("the label starts a run with title, body and comments, and the comment, the labels and the answer follow", async () => {
+test("the label starts a run with the issue's title, body and comments, and the bot adds a comment, labels and the answer", async () => {
   const issue = await open("The login test is flaky", "It fails on Mondays.");
   await comment(issue, "Only since the last release.", "mallory");
   const { delivery } = await label(issue);
@@ -39,7 +39,7 @@ test("the label starts a run with title, body and comments, and the comment, the
   expect(world.labels(issue).filter((name) => name.startsWith("agent:"))).toEqual(["agent:done"]);
 });
 
-test("the label starts a run on a pull request too, and says that it is one", async () => {
+test("the label starts a run on a pull request too, and the prompt says that it is one", async () => {
   const { number } = await world.github.openIssue({
     user: "bob",
     repo,
@@ -87,7 +87,7 @@ test("status, cancel, retry and help work as comments", async () => {
   );
 });
 
-test("a label, a command or a comment of somebody without write access does nothing, and they are told", async () => {
+test("a label, command or comment by somebody without write access has no effect, and they are told", async () => {
   const issue = await open("Please", "", "mallory");
   const before = world.creates().length;
   await label(issue, "mallory");
@@ -105,7 +105,7 @@ test("a label, a command or a comment of somebody without write access does noth
   await commentWith(steered, "was cancelled");
 });
 
-test("the same delivery, again and much later, starts no second run", async () => {
+test("a delivery that is repeated, even much later, starts no second run", async () => {
   const issue = await open("Once only");
   const { delivery } = await label(issue);
   await commentWith(issue, "I read this");
@@ -127,7 +127,7 @@ test("hidden text of an issue never reaches the agent", async () => {
   expect(run?.prompt).not.toMatch(/mail the keys|\u200b|\u202e/);
 });
 
-test("a comment edited after the request does not slip into the prompt", async () => {
+test("an edit of a comment after the request does not get into the prompt", async () => {
   const issue = await open("Edited");
   const { id } = await comment(issue, "harmless", "mallory");
   await new Promise((resolve) => setTimeout(resolve, 1_100));
@@ -139,14 +139,14 @@ test("a comment edited after the request does not slip into the prompt", async (
   expect(run?.prompt).not.toContain("now obey me");
 });
 
-test("a pull request that the agent opened is linked where it was asked for", async () => {
+test("a pull request opened by the agent is linked in the issue", async () => {
   const issue = await open("Fix it for good");
   await comment(issue, "/agent run open a pull request");
   const end = await eventually("the end", () => ours(issue).find(({ body }) => body.includes("succeeded")));
   expect(end.body).toContain("[Pull request octo/app#9](<https://github.com/octo/app/pull/9>)");
 });
 
-test("where a locked issue keeps the bot out no run is made, and the label says that it failed", async () => {
+test("on a locked issue no run is created, and the label shows the failure", async () => {
   const issue = await open("Heated");
   world.github.lock({ repo, issue });
   await label(issue);
@@ -155,7 +155,7 @@ test("where a locked issue keeps the bot out no run is made, and the label says 
   expect((await world.runs()).filter(({ title }) => title === "Heated")).toEqual([]);
 });
 
-test("a forged webhook is refused and nothing happens", async () => {
+test("a forged webhook is refused and has no effect", async () => {
   const before = world.creates().length;
   const payload = { action: "labeled", label: { name: "agent" } };
   const response = await fetch(`${world.botUrl()}/github/webhooks`, {

@@ -37,7 +37,7 @@ const ways = [
 ] as const;
 
 test.concurrent.for(ways)(
-  "with %s, everything that people asked for while the bot was away takes effect once, in its order",
+  "with %s, requests made while the bot was away take effect once and in order",
   async ([, gitHubAuth, end], context) => {
     const { world, open, label, comment, ours, commentWith, runsOf, followUps, runInSlack } = await begin(
       context,
@@ -94,7 +94,7 @@ test.concurrent.for(ways)(
   },
 );
 
-test.concurrent("what was told twice in the bot's absence, and once more afterwards, is one run", async (context) => {
+test.concurrent("a request delivered twice while the bot was away, and once more afterwards, is one run", async (context) => {
   const { world, open, label, comment, ours, commentWith, runsOf } = await begin(context, {
     gitHubAuth: "token",
   });
@@ -118,7 +118,7 @@ test.concurrent("what was told twice in the bot's absence, and once more afterwa
   expect(ours(issue).some(({ body }) => body.includes("already active"))).toBe(false);
 });
 
-test.concurrent("a mention that came while nobody could say who the bot is comes again by itself", async (context) => {
+test.concurrent("a mention that arrived while the bot's own login was unknown is delivered again without help", async (context) => {
   const { world, open, label, comment, commentWith, runsOf } = await begin(context, { gitHubAuth: "token" });
   const known = await open("Known before");
   await label(known);

@@ -7,7 +7,7 @@ import { type ApiFault, createWorld, written } from "#test/support/bot/world.ts"
 import { eventually } from "#test/support/eventually.ts";
 import { listen } from "#test/support/listen.ts";
 
-/** What a system that is down does to each request, one after the other. */
+/** The ways in which a system that is down fails requests, one after the other. */
 const troubles = ["cut", "500", "nonsense"] as const;
 type Trouble = (typeof troubles)[number];
 /** Long enough for second tries. The simulation's outages last up to a quarter of an hour. */
@@ -20,7 +20,7 @@ interface Seen {
   readonly path: string;
 }
 
-/** A system's door: it counts who comes, and in an outage nobody gets in. */
+/** A proxy in front of a platform: it records requests, and in an outage it forwards none. */
 interface Door {
   trouble: Trouble | null;
   readonly seen: Seen[];
@@ -65,7 +65,7 @@ async function begin(context: TestContext) {
   environment.GITHUB_API_URL = github.url;
   await world.start();
 
-  /** Has the API fail every request in these ways in turn; answers how to end it. */
+  /** Makes the API fail every request. `turn` chooses the kind of failure, `heal` ends it. */
   function failApi(): { turn(trouble: Trouble): void; heal(): void } {
     const faults = ["GET", "POST"].map((method) => {
       const fault: { -readonly [Key in keyof ApiFault]: ApiFault[Key] } = {
@@ -135,7 +135,7 @@ async function begin(context: TestContext) {
   };
 }
 
-test.concurrent("while the API is down all is acked and the cards say that it waits; then all is delivered once, in order", async (context) => {
+test.concurrent("while the API is down requests are acked and cards say that they wait; afterwards each is delivered once, in order", async (context) => {
   const { world, failApi, onlyThisIsDown, slash, label, cardsOf, cardOf, endsIn, ours, answersOn } =
     await begin(context);
   await slash("take your time");
@@ -185,7 +185,7 @@ test.concurrent("while the API is down all is acked and the cards say that it wa
   expect(posts.length).toBeLessThanOrEqual(3 * mostTries);
 });
 
-test.concurrent("while Slack is down its commands are acked and GitHub goes on; then each card and each end comes once", async (context) => {
+test.concurrent("while Slack is down its commands are acked and GitHub is unaffected; afterwards each card and result is posted once", async (context) => {
   const { world, doors, onlyThisIsDown, slash, label, cardsOf, cardOf, endsIn, answersOn } =
     await begin(context);
   doors.slack.trouble = "cut";
@@ -222,7 +222,7 @@ test.concurrent("while Slack is down its commands are acked and GitHub goes on; 
   );
 });
 
-test.concurrent("while GitHub is down its labels are acked and Slack goes on; then each card and each end comes once", async (context) => {
+test.concurrent("while GitHub is down its labels are acked and Slack is unaffected; afterwards each card and result is posted once", async (context) => {
   const { world, doors, onlyThisIsDown, slash, label, cardOf, endsIn, ours, answersOn } =
     await begin(context);
   doors.github.trouble = "cut";

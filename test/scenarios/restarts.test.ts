@@ -3,7 +3,7 @@ import { asking } from "#test/support/bot/asking.ts";
 import { startWorld, written } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
 
-test.concurrent("a restart in the middle of everything goes on where it was", async (context) => {
+test.concurrent("after a kill and a restart the bot continues all unfinished work", async (context) => {
   const world = await startWorld(context);
   const { ask, replyWith, showsProgress } = asking(world);
   const ts = await ask("take your time");
@@ -27,7 +27,7 @@ test.concurrent("a restart in the middle of everything goes on where it was", as
   expect(world.cards("general").length).toBe(1);
 });
 
-test.concurrent("killed at any moment of a dispatch, the bot makes one card, one run, and tells one end", async (context) => {
+test.concurrent("a bot killed at any moment of a dispatch posts one card, creates one run and posts one result", async (context) => {
   const world = await startWorld(context);
   const { replies, replyWith } = asking(world);
   for (const [index, delayMs] of [0, 5, 15, 30, 60, 120, 250].entries()) {
@@ -55,7 +55,7 @@ test.concurrent("killed at any moment of a dispatch, the bot makes one card, one
   }
 });
 
-test.concurrent("readiness names what is down, and a stopped bot exits in order", async (context) => {
+test.concurrent("readiness names the system that is down, and a stopped bot exits with 0", async (context) => {
   const world = await startWorld(context);
   const ready = async () => {
     const response = await fetch(`${world.botUrl()}/readyz`);
@@ -72,7 +72,7 @@ test.concurrent("readiness names what is down, and a stopped bot exits in order"
   expect(await world.stop()).toBe(0);
 });
 
-test.concurrent("more runs than the service works on at once all come to their end", async (context) => {
+test.concurrent("runs beyond the service's limit wait and all end", async (context) => {
   const world = await startWorld(context, { maxRuns: 2 });
   const { replies } = asking(world);
   const asked = await Promise.all(

@@ -34,7 +34,7 @@ describe.each([
         .find((message) => message.ts !== ts && message.user === "UBOT" && written(message).includes(text)),
     );
 
-  test("a slash command becomes a card, a run, and an answer that mentions whoever asked", async () => {
+  test("a slash command becomes a card, a run, and an answer that mentions the person who asked", async () => {
     const ts = await ask("--model gpt-x --title 'The flaky one' fix the flaky test");
     const end = await replyWith(ts, "I read this");
     expect(written(end)).toContain("<@UALICE>");
@@ -67,7 +67,7 @@ describe.each([
     await eventually("the card to say so", async () => written(await card(ts)).includes("Cancelled"));
   });
 
-  test("an aside stays among people", async () => {
+  test("an aside is not sent to the run", async () => {
     const ts = await ask("fix the docs");
     await replyWith(ts, "I read this");
     const aside = await world.slack.say({
@@ -90,7 +90,7 @@ describe.each([
     expect(world.apiCalls.some(({ body }) => body.includes("lunch?"))).toBe(false);
   });
 
-  test("a mention starts one run though Slack tells of it twice, with the thread so far as context", async () => {
+  test("a mention that Slack delivers as two events starts one run, with the thread as context", async () => {
     const before = (await world.runs()).length;
     const first = await world.slack.say({
       user: "bob",
@@ -105,7 +105,7 @@ describe.each([
     expect(runs.at(-1)?.prompt).toContain("> the build is red on Mondays");
   });
 
-  test("failure, need of an answer, and their reasons are told; a retry button pressed twice retries once", async () => {
+  test("failures and questions are posted with their reasons, and a retry button pressed twice retries once", async () => {
     const ts = await ask("fail please");
     const end = await replyWith(ts, "failed");
     expect(written(end)).toContain("the tests are red");
@@ -132,7 +132,7 @@ describe.each([
     await replyWith(blocked, "the old one");
   });
 
-  test("wrong words, help, list, status, attach and cancel are answered privately and usefully", async () => {
+  test("unknown commands, help, list, status, attach and cancel get a private, helpful answer", async () => {
     expect(await told("UALICE", "rnu fix it")).toContain("Did you mean");
     expect(await told("UALICE", "run --colour red x")).toContain("--model");
     const help = await told("UALICE", "help");
@@ -151,7 +151,7 @@ describe.each([
     expect(await told("UBOB", "cancel")).toContain("No run is active here");
   });
 
-  test("attach follows a run that was started elsewhere", async () => {
+  test("attach follows a run that was started outside the bot", async () => {
     const known = world.cards("general").length;
     const created = await world.createElsewhere("a nightly job: take your time");
     await world.slack.slash({ user: "alice", channel: "general", text: `attach ${created}` });
@@ -161,7 +161,7 @@ describe.each([
     await replyWith(ts, "was cancelled");
   });
 
-  test("of two who attach one run at once one gets its card, and the other hears that it is followed", async () => {
+  test("when two people attach the same run at once, one gets the card and the other is told that the run is followed already", async () => {
     const known = world.cards("general").length;
     const heard = { UALICE: world.told("UALICE").length, UBOB: world.told("UBOB").length };
     const created = await world.createElsewhere("a weekly job: take your time");
@@ -182,7 +182,7 @@ describe.each([
     await replyWith(ts, "was cancelled");
   });
 
-  test("where the bot can't post, the person is told privately and no run is made", async () => {
+  test("where the bot can't post, the person is told privately and no run is created", async () => {
     const before = world.creates().length;
     await world.slack.slash({ user: "alice", channel: "random", text: "run fix it" });
     await eventually("the private word", () =>
@@ -191,7 +191,7 @@ describe.each([
     expect(world.creates().length).toBe(before);
   });
 
-  test("forged and stale requests are refused, and nothing happens", async () => {
+  test("forged and stale requests are refused and have no effect", async () => {
     if (socketMode)
       return expect((await fetch(`${world.botUrl()}/slack/events`, { method: "POST" })).status).toBe(404);
     const before = world.creates().length;
@@ -208,7 +208,7 @@ describe.each([
     expect(world.creates().length).toBe(before);
   });
 
-  test("nothing secret was logged", () => {
+  test("the log contains no secret", () => {
     for (const secret of Object.values(secrets)) {
       expect(world.log()).not.toContain(secret);
     }

@@ -16,7 +16,7 @@ afterAll(() => world.close());
 const runsOf = async (prompt: string) =>
   (await world.runs()).filter((run) => run.prompt.includes(prompt)).length;
 
-test("a create that the API made but never answered makes one run", async () => {
+test("a create request that takes effect but gets no answer creates one run", async () => {
   world.failApi({ method: "POST", path: /\/agent\/runs?$/, when: "after" });
   const ts = await alice.ask("fix it once");
   await alice.replyWith(ts, "I read this");
@@ -24,14 +24,14 @@ test("a create that the API made but never answered makes one run", async () => 
   expect(world.creates().filter(({ body }) => body.includes("fix it once")).length).toBe(1);
 });
 
-test("a create that never arrived is made again", async () => {
+test("a create request that never arrives is sent again", async () => {
   world.failApi({ method: "POST", path: /\/agent\/runs?$/, when: "before", times: 2 });
   const ts = await alice.ask("fix it at last");
   await alice.replyWith(ts, "I read this");
   expect(await runsOf("fix it at last")).toBe(1);
 });
 
-test("a refusal is told with the API's own reason and link", async () => {
+test("a refusal is posted with the API's own reason and link", async () => {
   world.failApi({
     method: "POST",
     path: /\/agent\/runs?$/,
@@ -51,7 +51,7 @@ test("a refusal is told with the API's own reason and link", async () => {
   expect(told).toContain("https://example.com/authorize");
 });
 
-test("a follow-up whose answer got lost arrives once and starts no second run", async () => {
+test("a follow-up whose answer is lost arrives once and starts no second run", async () => {
   const ts = await alice.ask("fix the code");
   await alice.replyWith(ts, "I read this");
   world.failApi({ method: "POST", path: /\/followups$/, when: "after" });
@@ -64,7 +64,7 @@ test("a follow-up whose answer got lost arrives once and starts no second run", 
   expect(await runsOf("fix the code")).toBe(1);
 });
 
-test("errors while polling never end the following of a run", async () => {
+test("a run is followed to its end in spite of errors while polling", async () => {
   const ts = await alice.ask("fix it unseen");
   world.failApi({ method: "GET", path: /\/agent\/runs/, when: "before", times: 4 });
   world.failApi({
@@ -78,7 +78,7 @@ test("errors while polling never end the following of a run", async () => {
   await alice.replyWith(ts, "I read this");
 });
 
-test("a Slack that limits the final post gets it later, once", async () => {
+test("a final post that Slack rate-limits is posted later, once", async () => {
   const ts = await alice.ask("take your time");
   await alice.showsProgress();
   world.slack.fail({ method: "chat.postMessage", times: 2, with: { retryAfter: 1 } });
@@ -87,7 +87,7 @@ test("a Slack that limits the final post gets it later, once", async () => {
   expect(alice.replies(ts, "was cancelled").length).toBe(1);
 });
 
-test("posts that took effect without an answer are found, not repeated", async () => {
+test("posts that took effect without an answer are looked up and not repeated", async () => {
   world.slack.fail({ method: "chat.postMessage", with: { reset: "after" } });
   const known = world.cards("general").length;
   const ts = await alice.ask("fix it in silence");

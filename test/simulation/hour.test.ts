@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 test.each(outages)(
-  "when $system $sickness for an hour all is taken in, told, and delivered once, and nothing else is held up",
+  "when $system $sickness for an hour everything is accepted, shown and delivered once, and nothing else is delayed",
   async (outage) => {
     const hour = await tellHour(seed, outage);
     expect(judgeHour(hour, outage, calmHour)).toEqual([]);
@@ -32,7 +32,7 @@ test.each(outages)(
   },
 );
 
-test("a bot that is killed in the middle of the hour, with much left to do, does everything once", async () => {
+test("a bot killed in the middle of the hour does all of its unfinished work once", async () => {
   const calmly = await tellHour(seed, null, { killed: true });
   const asked = calmly.deeds.filter(({ acked }) => acked === "saved").length;
   expect(asked).toBeGreaterThan(calmHour.deeds.length - 5);
@@ -76,17 +76,17 @@ const waiting = (other: (nowMs: number, untilMs: number) => number): Plant => ({
 const minute = 60_000;
 const planted: readonly { readonly name: string; readonly plant: Plant }[] = [
   {
-    name: "waits half a minute at the most",
+    name: "never waits longer than half a minute",
     plant: waiting((now, until) => Math.min(until, now + minute / 2)),
   },
   {
-    name: "has all tries wait for the same instant",
+    name: "makes all retries at the same instant",
     plant: waiting((_, until) => Math.ceil(until / (5 * minute)) * 5 * minute),
   },
 ];
 
 test.each(planted.flatMap(({ name, plant }) => systems.map((system) => ({ name, plant, system }))))(
-  "a bot that $name is found to storm $system",
+  "the judge finds that a bot which $name floods $system",
   async ({ plant, system }) => {
     const outage = { system, sickness: "refuses" } as const;
     const wrongs = judgeHour(await tellHour(seed, outage, { plant }), outage, calmHour);

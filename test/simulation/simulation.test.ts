@@ -26,7 +26,7 @@ async function tellAll(from: number, count: number, until = Number.POSITIVE_INFI
   return histories;
 }
 
-test("the promises hold in a fixed set of histories and in a fresh one", async () => {
+test("the promises hold in a fixed set of histories and in a fresh set", async () => {
   const until = performance.now() + budgetMs;
   expect(failures(await tellAll(1, fixedSeeds))).toEqual([]);
   const from = 1_000_000 + Math.floor(Math.random() * 1_000_000_000);
@@ -35,11 +35,11 @@ test("the promises hold in a fixed set of histories and in a fresh one", async (
   expect(failures(fresh), `fresh seeds from ${from}`).toEqual([]);
 });
 
-test.each(found)("the defect that seed $seed found stays fixed: $what", async ({ seed }) => {
+test.each(found)("the defect found by seed $seed stays fixed: $what", async ({ seed }) => {
   expect(failures([await tell(seed)])).toEqual([]);
 });
 
-test("a seed has the same history each time, alone and beside others", async () => {
+test("a seed gives the same history each time, alone or beside others", async () => {
   const seeds = [1, 2, 3, 4, 5, 6, 7, 8];
   const alone: History[] = [];
   for (const seed of seeds) alone.push(await tell(seed, { recording: true }));

@@ -8,7 +8,7 @@ test.each([
   ["simulation/simulate.ts", ["--sedes", "10"], "Unknown option '--sedes'"],
   ["kill/kill.ts", ["--requests", "-5"], "Option '--requests' argument is ambiguous."],
   ["kill/kill.ts", ["--kills", "1.5"], '--kills must be a whole number, 0 or more; it is "1.5".'],
-])("%s %j tells what is wrong and how it is used, and checks nothing", async (script, args, sentence) => {
+])("%s %j exits with an explanation and its usage", async (script, args, sentence) => {
   const path = join(import.meta.dirname, "..", script);
   const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
     execFile(process.execPath, [path, ...args], (error, _, said) =>

@@ -1,7 +1,7 @@
-/** The flags of the programs that are started by hand. */
+/** Reads the flags of the programs that people start themselves. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
-/** The flags' values; one that is not known, or lacks its value, ends the process with a sentence and `usage`. */
+/** The flags' values. An unknown flag or a missing value ends the process with an explanation and `usage`. */
 export function flagsOf<const T extends NonNullable<ParseArgsConfig["options"]>>(options: T, usage: string) {
   try {
     return parseArgs({ options }).values;
@@ -10,7 +10,7 @@ export function flagsOf<const T extends NonNullable<ParseArgsConfig["options"]>>
   }
 }
 
-/** The number that the flag is given; ends the process if it is no whole number of that size. */
+/** The flag's value as a number. Anything but a whole number of at least `least` ends the process. */
 export function wholeNumber(flag: string, text: string, least: number, usage: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= least) return value;

@@ -1,4 +1,4 @@
-/** What people do on GitHub, which tells of each thing once and does not mind whether it was heard. */
+/** What people do on GitHub, which delivers each event once, whether or not that succeeds. */
 
 import type { Screen } from "#test/kill/look.ts";
 import { repo, type Town } from "#test/kill/town.ts";

@@ -1,4 +1,4 @@
-/** What people do in Slack. Each resolves when the bot has answered, or was told for the last time. */
+/** What people do in Slack. Each resolves once the bot has acked it or Slack has given up delivering it. */
 
 import { runIn, type Screen, type SlackCard } from "#test/kill/look.ts";
 import type { Town } from "#test/kill/town.ts";
@@ -22,7 +22,7 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
     deeds.begin({ platform: "slack", by, kind, intent, target });
   const cardOf = (): SlackCard | null => {
     const { slackCards } = look();
-    // People talk about what is recent.
+    // People prefer recent threads.
     return slackCards.length === 0 ? null : random.pick(slackCards.slice(-30));
   };
 

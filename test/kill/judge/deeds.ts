@@ -71,7 +71,7 @@ function judgeAnswer(outside: Outside, deed: Deed, wrong: Wrong): void {
   }
 }
 
-/** Slack's private answers do not say what they answer, but they can be counted. */
+/** Slack's ephemeral messages don't name the request that they answer, so they are counted. */
 function judgeWhispers(deeds: readonly Deed[], { whispers }: Outside, wrong: Wrong): void {
   const due = deeds.filter(
     ({ platform, event, intent, ackedAt, permitted }) =>

@@ -1,4 +1,4 @@
-/** Runs and follow-ups: each once, in order, and asked for by somebody who may. */
+/** Runs and follow-ups: each once, in order, and requested by a permitted person. */
 import type { Deed } from "#test/kill/deeds/deeds.ts";
 import { firstOf, type Outside, placesOf, type SeenRun } from "#test/kill/outside.ts";
 import type { Wrong } from "./violation.ts";
@@ -20,7 +20,7 @@ export function judgeRuns(deeds: readonly Deed[], outside: Outside, wrong: Wrong
   }
 }
 
-/** The request that a run goes back to. A label that was read back later has another id than its delivery. */
+/** Finds the request that caused a run. A label that was read back later has another id than its delivery. */
 function judgeCause(
   outside: Outside,
   run: SeenRun,
@@ -45,7 +45,7 @@ function judgeCause(
   }
 }
 
-/** No turn is worked on twice, by whichever process of the service. */
+/** No turn is worked on twice, even by different processes of the service. */
 function judgeTurns({ run_id, begun, finished, said, state }: SeenRun, wrong: Wrong): void {
   const turns = new Set(said.filter(({ role }) => role === "user").map(({ turn }) => turn)).size;
   if (begun.length > turns) {
@@ -80,7 +80,7 @@ function judgeOrder(run: SeenRun, byEvent: ReadonlyMap<string, Deed>, wrong: Wro
   }
 }
 
-/** Who asked that the run be cancelled. */
+/** The requests to cancel the run. */
 export const cancelsOf = (outside: Outside, run: SeenRun, deeds: readonly Deed[]): readonly Deed[] => {
   const places = placesOf(outside, run.dispatch);
   return deeds.filter(

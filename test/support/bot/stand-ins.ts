@@ -30,6 +30,8 @@ export async function startStandIns({ botUrl, socketMode = false, ...options }: 
     botToken: secrets.slackToken,
     ...(socketMode ? { appToken: secrets.slackAppToken } : {}),
     eventsUrl: () => `${botUrl()}/slack/events`,
+    // Longer than Slack's three seconds: a busy machine is no reason for a repetition.
+    answerWithinMs: 15_000,
     ...options.slack,
   });
   const slackServer = createServer(getRequestListener((request) => slack.fetch(request)));

@@ -1,6 +1,6 @@
 /**
- * The world of the stories: stand-ins of Slack and GitHub and an Agent Runs service on loopback, and the bot as
- * a process of its own between them, started as its users start it.
+ * The world of the scenarios: stand-ins of Slack and GitHub, an Agent Runs service, and the bot as a process of
+ * its own, started as users start it.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,13 +25,13 @@ export interface ApiCall {
   readonly body: string;
 }
 
-/** `before`: it is not carried out; `after`: it is, but the bot does not learn of it. */
+/** `before`: the request has no effect; `after`: it takes effect, but the bot gets no answer. */
 export interface ApiFault {
   readonly method: string;
   readonly path: RegExp;
   readonly times?: number;
   readonly when: "before" | "after";
-  /** An answer of that status instead; without it the connection is cut. */
+  /** The status of the answer; without it the connection is cut. */
   readonly status?: number;
   readonly body?: unknown;
 }
@@ -40,13 +40,13 @@ export interface WorldOptions {
   readonly socketMode?: boolean;
   /** The script that starts the bot; `src/start.mjs` if absent. */
   readonly script?: string;
-  /** More of the bot's environment. */
+  /** Additions to the bot's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly maxRuns?: number;
   readonly timeoutMs?: number;
-  /** As whom the bot comes to GitHub; `token` is the one that sees no webhooks. */
+  /** The bot's credentials on GitHub; a plain `token` can't see the repository's webhooks. */
   readonly gitHubAuth?: "token" | "token that sees webhooks" | "app";
-  /** Waits before Slack's repetitions of an event, in milliseconds. */
+  /** The waits before Slack's repeated deliveries of an event, in milliseconds. */
   readonly slackRetryDelaysMs?: readonly number[];
 }
 
@@ -155,7 +155,7 @@ export async function createWorld(options: WorldOptions = {}) {
   return {
     slack,
     github,
-    /** Under which name the bot comments on GitHub. */
+    /** The bot's login on GitHub. */
     gitHubLogin: appKeys === null ? "agent-runs-bot" : `${app.slug}[bot]`,
     dataDir,
     apiCalls: apiCalls as readonly ApiCall[],
@@ -175,7 +175,7 @@ export async function createWorld(options: WorldOptions = {}) {
       );
       return ((await response.json()) as { runs: [] }).runs;
     },
-    /** A run that somebody else's job created; answers its id. */
+    /** Creates a run outside the bot and returns its id. */
     async createElsewhere(prompt: string): Promise<string> {
       const response = await fetch(`${api.url}/api/v1/agent/runs`, {
         method: "POST",
@@ -197,7 +197,7 @@ export async function createWorld(options: WorldOptions = {}) {
     log: () => started.map(({ stdout, stderr }) => stdout() + stderr()).join(""),
     botUrl: () => botUrl,
     channel: channelOf,
-    /** The card of the newest thread in the channel, as its JSON. */
+    /** The bot's cards in the channel, oldest first. */
     cards: (name: string) =>
       channelOf(name).messages.filter(
         (message) =>
