@@ -1,36 +1,48 @@
-/** Lines to stand in: whatever is done under one name is done one after the other. */
-export interface Lines {
-  /** Does `work` when everything before it is done; `otherwise` if `signal` is aborted before that. */
-  inLine<T>(name: string, signal: AbortSignal, work: () => Promise<T>, otherwise: T): Promise<T>;
+/** Runs work one after the other within each key; work under different keys runs at the same time. */
+export interface KeyedQueue {
+  /**
+   * Runs `work` when everything queued before it under `key` has settled: at once if there is nothing. Settles
+   * as `work` does, or rejects with the signal's reason if it is aborted before the work's turn.
+   */
+  run<T>(
+    key: string,
+    work: () => Promise<T>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<T>;
+  /** Resolves when nothing is queued or running, work that is added meanwhile included. */
+  idle(): Promise<void>;
 }
 
-export function createLines(): Lines {
-  const ends = new Map<string, Promise<void>>();
+export function createKeyedQueue(): KeyedQueue {
+  /** Settles when all the work under the key has. */
+  const tails = new Map<string, Promise<void>>();
   return {
-    async inLine(name, signal, work, otherwise) {
-      const before = ends.get(name) ?? Promise.resolve();
-      let leave = (): void => undefined;
-      const mine = new Promise<void>((resolve) => {
-        leave = resolve;
+    run(key, work, { signal } = {}) {
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      const before = tails.get(key);
+      const result = before === undefined ? work() : turn(before, signal).then(work);
+      // Work that is aborted while it waits must not let what is behind it overtake what is before it.
+      const tail = Promise.allSettled([before, result]).then(() => {
+        if (tails.get(key) === tail) tails.delete(key);
       });
-      // Whoever leaves early does not let those behind it pass those before it.
-      const end = before.then(() => mine);
-      ends.set(name, end);
-      void end.then(() => {
-        if (ends.get(name) === end) ends.delete(name);
-      });
-      const enough = Promise.withResolvers<void>();
-      const give = (): void => enough.resolve();
-      if (signal.aborted) give();
-      signal.addEventListener("abort", give);
-      try {
-        await Promise.race([before, enough.promise]);
-        return signal.aborted ? otherwise : await work();
-      } finally {
-        // A signal may outlive very many that stood in line with it.
-        signal.removeEventListener("abort", give);
-        leave();
-      }
+      tails.set(key, tail);
+      return result;
+    },
+    async idle() {
+      while (tails.size > 0) await Promise.all(tails.values());
     },
   };
+}
+
+async function turn(before: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return before;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  try {
+    await Promise.race([before, aborted.promise]);
+  } finally {
+    // The signal may outlive the queue's work by far.
+    signal.removeEventListener("abort", abort);
+  }
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { access, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createLines } from "#base/keyed-queue.ts";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import { isMissing, writeDurably } from "#disk/durable-file.ts";
 import type { Git, GitEnd } from "./git.ts";
 
@@ -52,7 +52,7 @@ const fetchedFile = "fetched-at";
  * the repository's branches as `origin/…`: a run may have any branch of its own.
  */
 export function createRepositories(folder: string, git: Git, now: () => number): Repositories {
-  const lines = createLines();
+  const queue = createKeyedQueue();
   /** Clones that this process has made ready. */
   const known = new Set<string>();
 
@@ -141,19 +141,15 @@ export function createRepositories(folder: string, git: Git, now: () => number):
     unlock: () => removeLocks(folder),
     checkOut(wish, signal) {
       const clone = join(folder, cloneName(wish));
-      return lines.inLine(clone, signal, () => inClone(clone, wish, signal), { kind: "aborted" });
+      return queue.run(clone, () => inClone(clone, wish, signal), { signal }).catch(abortedBy(signal));
     },
     async remove({ runId, clone, path, environment }, signal) {
-      await lines.inLine(
-        clone,
-        signal,
-        async () => {
-          await rm(path, { recursive: true, force: true });
-          const args = [`--git-dir=${clone}`, "worktree", "prune"];
-          await git({ runId, folder: clone, args }, environment, signal);
-        },
-        undefined,
-      );
+      const removal = async (): Promise<void> => {
+        await rm(path, { recursive: true, force: true });
+        const args = [`--git-dir=${clone}`, "worktree", "prune"];
+        await git({ runId, folder: clone, args }, environment, signal);
+      };
+      await queue.run(clone, removal, { signal });
     },
   };
 }
@@ -167,6 +163,14 @@ async function beginning(wish: CheckOut, ask: (...args: string[]) => Promise<Git
   // The name stands for itself alone: nothing in it can be an option, or lead to another commit.
   return ask("show-ref", "--verify", "--hash", "--", `refs/remotes/origin/${wish.branch ?? "HEAD"}`);
 }
+
+/** For queued work: a rejection with the signal's reason becomes a value, any other one stays. */
+export const abortedBy =
+  (signal: AbortSignal) =>
+  (error: unknown): { readonly kind: "aborted" } => {
+    if (signal.aborted && error === signal.reason) return { kind: "aborted" };
+    throw error;
+  };
 
 const isThere = (path: string): Promise<boolean> =>
   access(path).then(

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Low } from "lowdb";
 import { z } from "zod";
-import { createLines } from "#base/keyed-queue.ts";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
 import { durableFile } from "#disk/durable-file.ts";
 import { placedIn } from "#service/agents/agent-environment.ts";
@@ -11,7 +11,7 @@ import type { RunProcess } from "#service/processes/run-process.ts";
 import type { Run } from "#service/run/run-document.ts";
 import type { Git } from "./git.ts";
 import type { IsOver } from "./old-files.ts";
-import { type Repositories, runRef } from "./repositories.ts";
+import { abortedBy, type Repositories, runRef } from "./repositories.ts";
 import { setUp } from "./set-up.ts";
 
 /** `notes` are for the agent and for people: what is not as they would expect. */
@@ -68,7 +68,7 @@ const bare = "The folder of the run's earlier turns is gone: this one is empty."
 
 export function createWorkplaces(options: WorkplaceOptions): Workplaces {
   const { catalog, workDir, recordDir, repositories, git, inherited, now, log } = options;
-  const lines = createLines();
+  const queue = createKeyedQueue();
   const folderOf = (run: Run): string => join(workDir, run.id);
   const environmentOf = (run: Run): EnvironmentSpec | null =>
     catalog.environments.find(({ id }) => id === run.config.environment_id) ?? null;
@@ -168,7 +168,7 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
       const isEmpty = spec === null || isPlain(spec);
       const work = (): Promise<Prepared> => (isEmpty ? makeEmpty(run) : make(run, spec, signal));
       // Also the empty one: the old one may be on its way out.
-      return lines.inLine<Prepared>(run.id, signal, work, { kind: "aborted" });
+      return queue.run(run.id, work, { signal }).catch(abortedBy(signal));
     },
     async keepCommits(run) {
       const before = await known(run.id);
@@ -194,8 +194,8 @@ export function createWorkplaces(options: WorkplaceOptions): Workplaces {
       for (const runId of new Set([...recorded, ...(await readdir(workDir).catch(() => []))])) {
         if (signal.aborted) return;
         const removal = (): Promise<void> => removeIfOver(runId, isOver, signal);
-        await lines.inLine(runId, signal, removal, undefined).catch((error: unknown) => {
-          log.warn("an old folder could not be removed", { runId, error });
+        await queue.run(runId, removal, { signal }).catch((error: unknown) => {
+          if (!signal.aborted) log.warn("an old folder could not be removed", { runId, error });
         });
       }
     },

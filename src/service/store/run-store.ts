@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
-import { createRunLines } from "#service/run/run-queue.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
 import type { Result } from "#service/wire/problem.ts";
 import { createRecentRuns } from "./recent-runs.ts";
@@ -58,7 +58,7 @@ export interface RunStore {
 /** `folder`: where the database is. `now` in milliseconds since the epoch. */
 export function createRunStore(folder: string, now: () => number, log: Log, bounds?: ListBounds): RunStore {
   const path = join(folder, "runs.db");
-  const lines = createRunLines();
+  const queue = createKeyedQueue();
   const writer = createRunWriter(() => startWriterThread(path), log);
   const broken = new Set<string>();
   let opened: Opened | null = null;
@@ -111,10 +111,10 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
         throw error;
       }
     },
-    add: (document) => lines.inLine(document.run.id, () => write(null, document)),
+    add: (document) => queue.run(document.run.id, () => write(null, document)),
     async change(id, fn) {
       if (broken.has(id) || !open().reader.has(id)) return null;
-      return lines.inLine(id, async () => {
+      return queue.run(id, async () => {
         const before = open().reader.document(id);
         if (before === null) throw new BrokenDocument(`run ${id} has been set aside`);
         const { document, result } = fn(before);
@@ -145,9 +145,9 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
     nextQueued: (except) => open().reader.nextQueued(new Set([...except, ...broken])),
     latestOf: (conversationId) => open().reader.latestOf(conversationId),
     highestPlace: () => open().reader.highestPlace(),
-    quiet: () => lines.quiet(),
+    quiet: () => queue.idle(),
     async close() {
-      await lines.quiet();
+      await queue.idle();
       opened?.database.close();
       opened = null;
       // The last to close it tidies the database up.
