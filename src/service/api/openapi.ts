@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes } from "#agent-runs/schema.ts";
 import { named, problemAnswer } from "#service/wire/wire-shapes.ts";
-import { type Endpoint, groups, isMedia } from "./endpoint.ts";
+import { type Endpoint, groups } from "./endpoint.ts";
 import { type JsonSchema, jsonSchemaOf, jsonSchemasOf } from "./json-schema.ts";
 
 export interface OpenApiResponse {
@@ -23,7 +23,7 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
-  /** Empty: no key is needed. Absent: the document's. */
+  /** Empty: needs no key. Absent: the document's. */
   readonly security?: readonly [];
   readonly parameters: readonly OpenApiParameter[];
   readonly requestBody?: {
@@ -33,7 +33,7 @@ export interface OpenApiOperation {
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
 }
 
-/** As far as this service uses OpenAPI 3.1. */
+/** The part of OpenAPI 3.1 that this service uses. */
 export interface OpenApiDocument {
   readonly openapi: "3.1.1";
   readonly jsonSchemaDialect: string;
@@ -48,7 +48,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** The OpenAPI document of all that is answered below `basePath`. */
+/** The OpenAPI document of the endpoints below `basePath`. */
 export function openApiOf(endpoints: readonly Endpoint[], basePath: string): OpenApiDocument {
   const paths = Object.fromEntries(
     [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, methods]) => [
@@ -63,7 +63,7 @@ export function openApiOf(endpoints: readonly Endpoint[], basePath: string): Ope
       title: "Agent Runs",
       version: "1",
       description:
-        "Creates, steers and tells of runs of agents on this machine. What is refused is answered with a problem document (RFC 9457), whose `type` ends in the error's code. Fields may be added at any time.",
+        "Creates, steers and reports runs of agents on this machine. Refused requests get a problem document (RFC 9457), whose `type` ends in the error code. Fields may be added at any time.",
     },
     servers: [{ url: basePath }],
     security: [{ apiKey: [] }],
@@ -88,7 +88,7 @@ function operationOf(endpoint: Endpoint): OpenApiOperation {
       required: false,
       description: meaning,
       ...(style === undefined ? {} : { style, explode: true }),
-      schema: valueSchema(jsonSchemaOf(schema, named, "output")),
+      schema: withoutDescription(jsonSchemaOf(schema, named, "output")),
     }),
   );
   return {
@@ -110,13 +110,13 @@ function operationOf(endpoint: Endpoint): OpenApiOperation {
   };
 }
 
-/** The parameter says what it means. */
-const valueSchema = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
+/** The parameter has the description. */
+const withoutDescription = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
 
 function answerOf({ answer }: Endpoint): OpenApiResponse {
-  if (isMedia(answer)) {
+  if ("media" in answer) {
     const type = answer.media === "application/json" ? "object" : "string";
-    return { description: answer.what, content: { [answer.media]: { schema: { type } } } };
+    return { description: answer.description, content: { [answer.media]: { schema: { type } } } };
   }
   return {
     description: answer.description ?? "Done",
@@ -124,7 +124,7 @@ function answerOf({ answer }: Endpoint): OpenApiResponse {
   };
 }
 
-/** The problem documents by status, with the codes that each may have. */
+/** The problem documents by status, each with its possible codes. */
 function refusalsOf({ open, body, refusals }: Endpoint): Record<string, OpenApiResponse> {
   const byStatus = new Map<number, string[]>();
   const add = (code: ErrorCode, status: number = errorCodes[code].status): void => {

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 
-/** A file that a run has left to be shown. */
+/** A file in a run's artifacts folder. */
 export interface FoundFile {
   readonly name: string;
   readonly path: string;
@@ -12,12 +12,12 @@ export interface FoundFile {
 const mostFiles = 50;
 const mostBytes = 100_000_000;
 const mostLevels = 5;
-/** Entries looked at; a folder may hold any number. */
+/** Limits the work, since a folder may hold any number of entries. */
 const mostEntries = 2_000;
 
 /**
- * The files in the folder and its folders, in the order of their paths; links are not followed. What can't be
- * looked at, such as a name that is no UTF-8, hides nothing else. Rejects if the folder itself can't be read.
+ * The files in the folder and its subfolders, ordered by path, within limits. Links are not followed, and entries
+ * that can't be read are left out. Rejects if the folder itself can't be read.
  */
 export async function artifactFiles(folder: string): Promise<readonly FoundFile[]> {
   const found: FoundFile[] = [];

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
 /**
- * When the process began, as the system tells it; null if there is no such process, or no way to know.
- * Ids are used again: only the id together with this tells that it is still the same process.
+ * The start time of the process in the system's notation; null if there is no such process, or it can't be read.
+ * Ids are reused, so only the id and the start time together identify a process.
  */
 export async function startOf(pid: number): Promise<string | null> {
   try {
@@ -20,7 +20,7 @@ async function startOnLinux(pid: number): Promise<string | null> {
     readFile(`/proc/${pid}/stat`, "utf8"),
     readFile("/proc/sys/kernel/random/boot_id", "utf8"),
   ]);
-  // The second field, the name, may hold spaces and brackets: count from its last bracket.
+  // The second field, the name, may contain spaces and brackets: count from its last bracket.
   const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   return ticks === undefined ? null : `${boot.trim()}:${ticks}`;
 }

@@ -1,6 +1,6 @@
 /** Reads a session's stream as the page does. */
 import { onTestFinished } from "vitest";
-import type { SessionChange } from "#service/sessions/session-changes.ts";
+import type { SessionChange } from "#service/sessions/session-message.ts";
 import { type Api, eventually } from "./serving.ts";
 
 type Message = SessionChange & { readonly now: number; readonly keep?: number };
