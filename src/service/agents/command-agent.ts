@@ -1,9 +1,7 @@
 import type { Log } from "#base/log.ts";
-import { lastLines } from "#service/files/git.ts";
-import { faultOf } from "#service/files/set-up.ts";
-import type { RunProcess } from "#service/processes/run-process.ts";
+import { faultOf, type RunProcess } from "#service/processes/run-process.ts";
 import { createRedaction } from "#service/processes/secret-values.ts";
-import { createTextTail } from "#service/processes/text-tail.ts";
+import { createTextTail, lastLines } from "#service/processes/text-tail.ts";
 import type { Agent, TurnEnd } from "./agent.ts";
 import { agentEnvironment } from "./agent-environment.ts";
 import { createEventReader } from "./json-lines.ts";

@@ -7,7 +7,7 @@ import type { Command } from "#service/processes/run-process.ts";
 import { blockedLine, type Turn } from "./agent.ts";
 import { readClaude, readCodex } from "./agent-events.ts";
 import type { ReadEvent } from "./json-lines.ts";
-import { forClaude, forCodex, forGemini, forOpencode } from "./mcp-formats.ts";
+import { forClaude, forCodex, forGemini, forOpencode, type McpServers } from "./mcp-formats.ts";
 
 /** The call of a command for one turn. */
 export interface Call {
@@ -35,14 +35,21 @@ screenshots, belong in the folder ${artifactsFolder}.`;
 const briefed = (turn: Turn): string => `${briefing(turn)}\n\n${turn.input}`;
 
 const hasServers = (turn: Turn): boolean => Object.keys(turn.mcpServers).length > 0;
+
+/** The path of a new file with the run's MCP servers; null if it has none. */
+const serversFile = async (
+  turn: Turn,
+  write: WriteFile,
+  ending: string,
+  format: (servers: McpServers) => unknown,
+) => (hasServers(turn) ? write(ending, JSON.stringify(format(turn.mcpServers))) : null);
+
 /** With `=`, so that no value is read as an option. */
 const option = (name: string, value: string | null): string[] => (value === null ? [] : [`${name}=${value}`]);
 
 /** https://code.claude.com/docs/en/cli-reference. Its text output would print nothing before the end. */
 const claude: Preset = async (turn, model, write) => {
-  const servers = hasServers(turn)
-    ? await write("claude.json", JSON.stringify(forClaude(turn.mcpServers)))
-    : null;
+  const servers = await serversFile(turn, write, "claude.json", forClaude);
   const args = [
     "--print",
     "--output-format=stream-json",
@@ -80,9 +87,7 @@ const codex: Preset = async (turn, model) => {
 
 /** https://geminicli.com/docs/cli/headless. It would ask before it works in an untrusted folder. */
 const gemini: Preset = async (turn, model, write) => {
-  const settings = hasServers(turn)
-    ? await write("gemini.json", JSON.stringify(forGemini(turn.mcpServers)))
-    : null;
+  const settings = await serversFile(turn, write, "gemini.json", forGemini);
   const args = ["--approval-mode=yolo", "--output-format=text", ...option("--model", model)];
   return {
     command: { program: "gemini", args },
@@ -96,9 +101,7 @@ const gemini: Preset = async (turn, model, write) => {
 
 /** https://opencode.ai/docs/cli; models are named `provider/model`. */
 const opencode: Preset = async (turn, model, write) => {
-  const config = hasServers(turn)
-    ? await write("opencode.json", JSON.stringify(forOpencode(turn.mcpServers)))
-    : null;
+  const config = await serversFile(turn, write, "opencode.json", forOpencode);
   return {
     command: { program: "opencode", args: ["run", "--auto", ...option("--model", model)] },
     input: briefed(turn),
@@ -111,7 +114,7 @@ const mostArgumentBytes = 100_000;
 
 /** https://docs.warp.dev/reference/cli. It reads no prompt from stdin. */
 const oz: Preset = async (turn, model, write) => {
-  const servers = hasServers(turn) ? await write("oz.json", JSON.stringify(turn.mcpServers)) : null;
+  const servers = await serversFile(turn, write, "oz.json", (all) => all);
   const input = briefed(turn);
   const prompt =
     Buffer.byteLength(input) <= mostArgumentBytes

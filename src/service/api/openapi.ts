@@ -3,12 +3,12 @@ import { named, problemAnswer } from "#service/wire/wire-shapes.ts";
 import { type Endpoint, groups } from "./endpoint.ts";
 import { type JsonSchema, jsonSchemaOf, jsonSchemasOf } from "./json-schema.ts";
 
-export interface OpenApiResponse {
+interface Response {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-export interface OpenApiParameter {
+interface Parameter {
   readonly name: string;
   readonly in: "path" | "query";
   readonly required: boolean;
@@ -18,38 +18,13 @@ export interface OpenApiParameter {
   readonly schema: JsonSchema;
 }
 
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  /** Empty: needs no key. Absent: the document's. */
-  readonly security?: readonly [];
-  readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: {
-    readonly required: true;
-    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
-  };
-  readonly responses: Readonly<Record<string, OpenApiResponse>>;
-}
-
-/** The part of OpenAPI 3.1 that this service uses. */
-export interface OpenApiDocument {
-  readonly openapi: "3.1.1";
-  readonly jsonSchemaDialect: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly Readonly<Record<string, readonly []>>[];
-  readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, unknown>>;
-    readonly schemas: Readonly<Record<string, JsonSchema>>;
-  };
-}
+/** An OpenAPI 3.1 document, as far as this service needs it. */
+export type OpenApiDocument = ReturnType<typeof openApiOf>;
+/** One method of a path in the document. */
+export type OpenApiOperation = ReturnType<typeof operationOf>;
 
 /** The OpenAPI document of the endpoints below `basePath`. */
-export function openApiOf(endpoints: readonly Endpoint[], basePath: string): OpenApiDocument {
+export function openApiOf(endpoints: readonly Endpoint[], basePath: string) {
   const paths = Object.fromEntries(
     [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, methods]) => [
       path,
@@ -76,13 +51,13 @@ export function openApiOf(endpoints: readonly Endpoint[], basePath: string): Ope
   };
 }
 
-function operationOf(endpoint: Endpoint): OpenApiOperation {
+function operationOf(endpoint: Endpoint) {
   const { id, group, summary, description, open, path, query = {}, body } = endpoint;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
-    ([, name = ""]): OpenApiParameter => ({ name, in: "path", required: true, schema: { type: "string" } }),
+    ([, name = ""]): Parameter => ({ name, in: "path", required: true, schema: { type: "string" } }),
   );
   const inQuery = Object.entries(query).map(
-    ([name, { schema, description: meaning, style }]): OpenApiParameter => ({
+    ([name, { schema, description: meaning, style }]): Parameter => ({
       name,
       in: "query",
       required: false,
@@ -95,17 +70,14 @@ function operationOf(endpoint: Endpoint): OpenApiOperation {
     operationId: id,
     tags: [group],
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...(open ? { security: [] } : {}),
+    description,
+    /** Empty: needs no key. */
+    security: open ? [] : undefined,
     parameters: [...inPath, ...inQuery],
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: { "application/json": { schema: jsonSchemaOf(body, named, "input") } },
-          },
-        }),
+    requestBody: body && {
+      required: true,
+      content: { "application/json": { schema: jsonSchemaOf(body, named, "input") } },
+    },
     responses: { "200": answerOf(endpoint), ...refusalsOf(endpoint) },
   };
 }
@@ -113,7 +85,7 @@ function operationOf(endpoint: Endpoint): OpenApiOperation {
 /** The parameter has the description. */
 const withoutDescription = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
 
-function answerOf({ answer }: Endpoint): OpenApiResponse {
+function answerOf({ answer }: Endpoint): Response {
   if ("media" in answer) {
     const type = answer.media === "application/json" ? "object" : "string";
     return { description: answer.description, content: { [answer.media]: { schema: { type } } } };
@@ -125,7 +97,7 @@ function answerOf({ answer }: Endpoint): OpenApiResponse {
 }
 
 /** The problem documents by status, each with its possible codes. */
-function refusalsOf({ open, body, refusals }: Endpoint): Record<string, OpenApiResponse> {
+function refusalsOf({ open, body, refusals }: Endpoint): Record<string, Response> {
   const byStatus = new Map<number, string[]>();
   const add = (code: ErrorCode, status: number = errorCodes[code].status): void => {
     byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${code}\``]);

@@ -1,5 +1,6 @@
 import { lstat, readdir } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { join } from "node:path";
+import { getMimeType, mimes } from "hono/utils/mime";
 
 /** A file in a run's artifacts folder. */
 export interface FoundFile {
@@ -41,31 +42,17 @@ export async function artifactFiles(folder: string): Promise<readonly FoundFile[
   return found;
 }
 
-const mimes: Readonly<Record<string, string>> = {
-  ".css": "text/css",
-  ".csv": "text/csv",
-  ".diff": "text/x-diff",
-  ".gif": "image/gif",
-  ".gz": "application/gzip",
-  ".html": "text/html",
-  ".jpeg": "image/jpeg",
-  ".jpg": "image/jpeg",
-  ".js": "text/javascript",
-  ".json": "application/json",
-  ".log": "text/plain",
-  ".md": "text/markdown",
-  ".mp4": "video/mp4",
-  ".patch": "text/x-diff",
-  ".pdf": "application/pdf",
-  ".png": "image/png",
-  ".svg": "image/svg+xml",
-  ".txt": "text/plain",
-  ".webm": "video/webm",
-  ".webp": "image/webp",
-  ".xml": "application/xml",
-  ".yaml": "application/yaml",
-  ".yml": "application/yaml",
-  ".zip": "application/zip",
+/** Additions to Hono's table, which takes `.ts` for a video. */
+const types = {
+  ...mimes,
+  diff: "text/x-diff",
+  log: "text/plain",
+  md: "text/markdown",
+  patch: "text/x-diff",
+  ts: "text/plain",
+  yaml: "application/yaml",
+  yml: "application/yaml",
 };
 
-const mimeOf = (name: string): string => mimes[extname(name).toLowerCase()] ?? "application/octet-stream";
+const mimeOf = (name: string): string =>
+  getMimeType(name, types)?.split(";", 1)[0] ?? "application/octet-stream";

@@ -1,5 +1,5 @@
-import type { RunProcess } from "#service/processes/run-process.ts";
-import { createTextTail } from "#service/processes/text-tail.ts";
+import { faultOf, type RunProcess } from "#service/processes/run-process.ts";
+import { createTextTail, lastLines } from "#service/processes/text-tail.ts";
 
 /** `output` is the end of stdout; `complaint` the last lines of stdout and stderr. */
 export type GitEnd =
@@ -66,23 +66,8 @@ export const createGit =
         stderr: all.add,
       },
     );
-    switch (end.kind) {
-      case "exited":
-        return end.code === 0
-          ? { kind: "done", output: stdout.text() }
-          : { kind: "failed", complaint: lastLines(all.text()) };
-      case "killed":
-        return { kind: "failed", complaint: `git was stopped by ${end.by}` };
-      case "unstarted":
-        return { kind: "failed", complaint: "git could not be started" };
-      case "aborted":
-        return { kind: "aborted" };
-      default:
-        return end satisfies never;
-    }
+    if (end.kind === "aborted") return end;
+    const fault = faultOf(end);
+    if (fault === null) return { kind: "done", output: stdout.text() };
+    return { kind: "failed", complaint: lastLines(all.text()) || `git ${fault}` };
   };
-
-const mostLines = 5;
-
-/** The last lines of a command's output, for people. */
-export const lastLines = (text: string): string => text.trim().split("\n").slice(-mostLines).join("\n");

@@ -1,7 +1,6 @@
 import type { EnvironmentSpec } from "#service/catalog.ts";
-import type { ProcessEnd, ProcessRequest, RunProcess } from "#service/processes/run-process.ts";
-import { createTextTail } from "#service/processes/text-tail.ts";
-import { lastLines } from "./git.ts";
+import { faultOf, type ProcessRequest, type RunProcess } from "#service/processes/run-process.ts";
+import { createTextTail, lastLines } from "#service/processes/text-tail.ts";
 
 const mostOutput = 8_000;
 
@@ -28,18 +27,4 @@ export async function setUp(
     return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}` };
   }
   return { kind: "ready" };
-}
-
-/** The fault of a process, as the end of a sentence; null if it succeeded. */
-export function faultOf(end: Exclude<ProcessEnd, { kind: "aborted" }>): string | null {
-  switch (end.kind) {
-    case "exited":
-      return end.code === 0 ? null : `ended with exit code ${end.code}`;
-    case "killed":
-      return `was stopped by ${end.by}`;
-    case "unstarted":
-      return "could not be started";
-    default:
-      return end satisfies never;
-  }
 }

@@ -1,7 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesThat } from "./process-table.ts";
+import { processesThat, statOf } from "./process-table.ts";
 import { endStrays } from "./stray-processes.ts";
 
 const lookAgainMs = 50;
@@ -58,10 +57,8 @@ async function hasLiving(leader: number): Promise<boolean> {
   return members === null || members.length > 0;
 }
 
-/** Reads the third and the fifth field of proc(5)'s `stat`: state and process group. */
 async function isLivingMember(pid: number, leader: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const { state, group } = await statOf(pid);
   return group === String(leader) && state !== "Z" && state !== "X";
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { statOf } from "./process-table.ts";
 
 /**
  * The start time of the process in the system's notation; null if there is no such process, or it can't be read.
@@ -14,15 +15,11 @@ export async function startOf(pid: number): Promise<string | null> {
   }
 }
 
-/** The boot's id and the clock ticks from boot to start, the 22nd field of proc(5)'s `stat`. */
+/** The boot's id and the clock ticks from boot to start. */
 async function startOnLinux(pid: number): Promise<string | null> {
-  const [stat, boot] = await Promise.all([
-    readFile(`/proc/${pid}/stat`, "utf8"),
-    readFile("/proc/sys/kernel/random/boot_id", "utf8"),
-  ]);
-  // The second field, the name, may contain spaces and brackets: count from its last bracket.
-  const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return ticks === undefined ? null : `${boot.trim()}:${ticks}`;
+  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
+  const { startTicks } = await statOf(pid);
+  return startTicks === undefined ? null : `${boot.trim()}:${startTicks}`;
 }
 
 const run = promisify(execFile);

@@ -1,10 +1,11 @@
-import { readdir } from "node:fs/promises";
+/** The processes of this machine, as far as /proc shows them. */
+import { readdir, readFile } from "node:fs/promises";
 import pLimit from "p-limit";
 
 /** Each check holds open files and memory, and a machine may have many thousand processes. */
 const atOnce = 64;
 
-/** The ids of all processes of this machine for which `matches` resolves with true; null where there is no /proc. */
+/** The ids of all processes for which `matches` resolves with true; null where there is no /proc. */
 export async function processesThat(matches: (pid: number) => Promise<boolean>): Promise<number[] | null> {
   if (process.platform !== "linux") return null;
   const names = await readdir("/proc").catch(() => null);
@@ -12,4 +13,14 @@ export async function processesThat(matches: (pid: number) => Promise<boolean>):
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await pLimit(atOnce).map(pids, async (pid) => ((await matches(pid)) ? [pid] : []));
   return found.flat();
+}
+
+/** The state, process group and start of a process by proc(5)'s `stat`; undefined fields if it is gone. */
+export async function statOf(
+  pid: number,
+): Promise<Partial<Record<"state" | "group" | "startTicks", string | undefined>>> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The second field, the name, may contain spaces and brackets: the third follows its last bracket.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0], group: fields[2], startTicks: fields[19] };
 }

@@ -124,3 +124,17 @@ function read(stream: ChildProcess["stdout"], write: (text: string) => void): vo
   stream?.setEncoding("utf8");
   stream?.on("error", () => undefined).on("data", write);
 }
+
+/** The fault of a process, as the end of a sentence; null if it succeeded. */
+export function faultOf(end: Exclude<ProcessEnd, { kind: "aborted" }>): string | null {
+  switch (end.kind) {
+    case "exited":
+      return end.code === 0 ? null : `ended with exit code ${end.code}`;
+    case "killed":
+      return `was stopped by ${end.by}`;
+    case "unstarted":
+      return "could not be started";
+    default:
+      return end satisfies never;
+  }
+}

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesThat } from "./process-table.ts";
+import { processesThat, statOf } from "./process-table.ts";
 
 const lookAgainMs = 50;
 const afterKillMs = 2_000;
@@ -40,8 +40,7 @@ async function isStray(pid: number, runId: string, leader: number): Promise<bool
   const variables = environment.split("\0");
   if (!variables.includes(`AGENT_RUN_ID=${runId}`)) return false;
   if (!variables.some((variable) => variable.startsWith("AGENT_TURN="))) return false;
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const [, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const { group } = await statOf(pid);
   return group !== undefined && group !== String(leader);
 }
 

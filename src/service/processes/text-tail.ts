@@ -45,3 +45,8 @@ export function createTextTail(most: number, clean = readable): TextTail {
     },
   };
 }
+
+const mostLines = 5;
+
+/** The last lines of a command's output, for people. */
+export const lastLines = (text: string): string => text.trim().split("\n").slice(-mostLines).join("\n");

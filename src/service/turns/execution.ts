@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "#base/log.ts";
 import type { Agent } from "#service/agents/agent.ts";
 import { inherited } from "#service/agents/agent-environment.ts";
 import { createCommandAgent } from "#service/agents/command-agent.ts";
 import { createDemonstrationAgent } from "#service/agents/demonstration-agent.ts";
-import { type Catalog, factoryIn } from "#service/catalog.ts";
-import type { Attachments } from "#service/files/attachments.ts";
+import { factoryIn } from "#service/catalog.ts";
 import { createGit } from "#service/files/git.ts";
 import { type IsOver, removeOldFiles } from "#service/files/old-files.ts";
 import { createOutputLog } from "#service/files/output-log.ts";
@@ -14,58 +12,29 @@ import { createRepositories } from "#service/files/repositories.ts";
 import { createRepositorySkills } from "#service/files/repository-skills.ts";
 import { artifactsIn, mcpFolderOf } from "#service/files/work-files.ts";
 import { createWorkplaces } from "#service/files/workplaces.ts";
+import type { WorkOptions } from "#service/options.ts";
 import { createRunProcess } from "#service/processes/run-process.ts";
 import { createStartedProcesses } from "#service/processes/started-processes.ts";
 import type { Run } from "#service/run/run-document.ts";
-import type { RunStore } from "#service/store/run-store.ts";
 import { isEnded } from "#service/store/run-wire.ts";
 import { createExecutor } from "./executor.ts";
 import { createTurnWork, mostAnswer } from "./turn-work.ts";
-
-export interface ExecutionOptions {
-  readonly runs: RunStore;
-  readonly catalog: Catalog;
-  readonly attachments: Attachments;
-  /** The service's own folder. */
-  readonly folder: string;
-  readonly workDir: string;
-  /** For runs whose factory and environment have no command; null: the demonstration. */
-  readonly command: string | null;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly maxRuns: number;
-  readonly maxQueued: number;
-  readonly timeoutMs: number;
-  readonly graceMs: number;
-  readonly demoStepMs: number;
-  readonly keepWorktreesMs: number;
-  readonly keepFilesMs: number;
-  readonly now: () => number;
-  readonly log: Log;
-}
 
 const betweenSweepsMs = 3_600_000;
 const mostSweepAtStopMs = 2_000;
 
 /** The executor with its agents, files and processes, and the removal of old files. */
-export function createExecution(options: ExecutionOptions) {
+export function createExecution(options: WorkOptions) {
   const { runs, catalog, attachments, folder, environment, graceMs, now, log } = options;
   const started = createStartedProcesses(join(folder, "processes"), graceMs, log);
   const run = createRunProcess(started, graceMs);
   const git = createGit(run);
   const repositories = createRepositories(join(folder, "repositories"), git, now);
-  const workplaces = createWorkplaces({
-    catalog,
-    workDir: options.workDir,
-    recordDir: join(folder, "worktrees"),
-    repositories,
-    git,
-    run,
-    inherited: inherited(environment),
-    now,
-    log,
-  });
+  const recordDir = join(folder, "worktrees");
+  const inheriting = { ...options, inherited: inherited(environment), git };
+  const workplaces = createWorkplaces({ ...inheriting, recordDir, repositories, run });
   const outputs = createOutputLog(join(folder, "output"), mostAnswer);
-  const turns = createTurnWork({ catalog, workplaces, attachments, outputs, folder, log });
+  const turns = createTurnWork({ ...options, workplaces, outputs });
   const demonstration = createDemonstrationAgent(options.demoStepMs);
 
   /** With the command of the run's factory, else its environment's, else the service's. */
@@ -82,14 +51,12 @@ export function createExecution(options: ExecutionOptions) {
 
   const stopping = new AbortController();
   const { signal } = stopping;
+  const { environments } = catalog;
   const skills = createRepositorySkills({
-    environments: catalog.environments,
+    ...inheriting,
+    environments,
     folder: join(folder, "skills"),
-    git,
-    inherited: inherited(environment),
     signal,
-    now,
-    log,
   });
   let sweeping: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setInterval> | undefined;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "#base/log.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
 import { type Agent, answerOf } from "#service/agents/agent.ts";
 import type { OutputLog } from "#service/files/output-log.ts";
 import type { Prepared, Workplaces } from "#service/files/workplaces.ts";
+import type { WorkOptions } from "#service/options.ts";
 import type { TextTail } from "#service/processes/text-tail.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import {
@@ -16,23 +16,14 @@ import {
   type TurnOutcome,
   turnEnded,
 } from "#service/run/run-life.ts";
-import type { RunStore } from "#service/store/run-store.ts";
 import type { TurnWork } from "./turn-work.ts";
 
-export interface ExecutorOptions {
-  readonly runs: RunStore;
+export interface ExecutorOptions
+  extends Pick<WorkOptions, "runs" | "maxRuns" | "maxQueued" | "timeoutMs" | "now" | "log"> {
   readonly agentFor: (run: Run) => Agent;
   readonly workplaces: Workplaces;
   readonly turns: TurnWork;
   readonly outputs: OutputLog;
-  /** Runs that are worked on at the same time. */
-  readonly maxRuns: number;
-  /** New runs are refused while this many wait. */
-  readonly maxQueued: number;
-  /** The time limit of a turn, and of the preparation of its folder. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
 /** A run in one of the `maxRuns` slots. */

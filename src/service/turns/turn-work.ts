@@ -1,27 +1,21 @@
 import { randomUUID } from "node:crypto";
-import type { Log } from "#base/log.ts";
 import { type Agent, answerOf, type TurnEnd } from "#service/agents/agent.ts";
-import { type Catalog, factoryIn, isRepository } from "#service/catalog.ts";
+import { factoryIn, isRepository } from "#service/catalog.ts";
 import { artifactFiles } from "#service/files/artifact-files.ts";
-import type { Attachments } from "#service/files/attachments.ts";
 import type { OutputLog } from "#service/files/output-log.ts";
 import { skillText } from "#service/files/skill-text.ts";
 import { makeWorkFiles, type WorkFiles } from "#service/files/work-files.ts";
 import type { Workplaces } from "#service/files/workplaces.ts";
+import type { WorkOptions } from "#service/options.ts";
 import { createRedaction } from "#service/processes/secret-values.ts";
 import { createTextTail, readable, type TextTail } from "#service/processes/text-tail.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import type { Findings, TurnOutcome } from "#service/run/run-life.ts";
 import { turnInput } from "./turn-input.ts";
 
-export interface TurnWorkOptions {
-  readonly catalog: Catalog;
+export interface TurnWorkOptions extends Pick<WorkOptions, "catalog" | "attachments" | "folder" | "log"> {
   readonly workplaces: Workplaces;
-  readonly attachments: Attachments;
   readonly outputs: OutputLog;
-  /** The service's own folder. It holds the runs' files outside of their own folders. */
-  readonly folder: string;
-  readonly log: Log;
 }
 
 export interface TurnContext {

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Splice, spliceOf } from "#service/sessions/session-changes.ts";
+import { spliceOf } from "#service/sessions/session-changes.ts";
+import type { Splice } from "#service/sessions/session-message.ts";
 
 /** The page's own script, which has no types. */
 const { applied }: { readonly applied: (before: string, splice: Splice) => string } = await import(
