@@ -11,7 +11,7 @@ async function openIn(folder: string): Promise<string[]> {
   return files.filter((file) => file.startsWith(folder));
 }
 
-test("the end of an output much longer than a file holds is kept, and its beginning is not", async () => {
+test("the log keeps the end of an output that is much longer than a file", async () => {
   const log = createOutputLog(join(await freshFolder(), "output"), 1_000);
   const output = await log.open("run", 1);
   for (let piece = 0; piece < 40; piece++) {
@@ -20,11 +20,11 @@ test("the end of an output much longer than a file holds is kept, and its beginn
   }
   output.add("the end");
   await output.close();
-  expect(await log.read("run", 1)).toMatch(/^\[The beginning was left out\.\]\n(39)+\nthe end$/);
+  expect(await log.read("run", 1)).toMatch(/^\[The beginning is left out\.\]\n(39)+\nthe end$/);
 });
 
 test.runIf(process.platform === "linux")(
-  "a closed log has nothing open, however fast it was filled",
+  "a closed log has no open file, however fast it was filled",
   async () => {
     const folder = join(await freshFolder(), "output");
     await mkdir(folder);

@@ -13,7 +13,7 @@ import { createStartedProcesses } from "#service/processes/started-processes.ts"
 import { freshFolder } from "#test/support/service/serving.ts";
 import { documentOf, noLog } from "#test/support/service/stored-runs.ts";
 
-test("its folder without an environment is made after the old one is gone, not taken away from it", async () => {
+test("a new empty folder is made after the removal of the old one and survives it", async () => {
   const folder = await freshFolder();
   const process = createRunProcess(createStartedProcesses(join(folder, "processes"), 500, noLog), 500);
   const git = createGit(process);
@@ -48,7 +48,7 @@ test("its folder without an environment is made after the old one is gone, not t
   expect(await readdir(path)).toEqual(["new.txt"]);
 });
 
-test("files that it leaves anew are not removed with the old ones", async () => {
+test("new artifacts are not removed with the old ones", async () => {
   const folder = await freshFolder();
   const { run } = documentOf(1, { prompt: "x" });
   const path = join(folder, run.id);

@@ -36,7 +36,7 @@ function writing(stallMs: number) {
   return { streams, state, body: opened.value.body };
 }
 
-test("for a reader that takes nothing no more waits than one change, and all of it comes later", async () => {
+test("a slow reader has at most one change buffered and gets the rest later", async () => {
   const { streams, state, body } = writing(60_000);
   await eventually(() => (state.looks >= 4 ? true : null), "four looks");
   const reader = body.getReader();
@@ -51,7 +51,7 @@ test("for a reader that takes nothing no more waits than one change, and all of 
   expect((await reader.read()).done).toBe(true);
 });
 
-test("a reader that takes nothing for long is let go and makes room for another", async () => {
+test("a reader that stalls for long is closed and makes room for another", async () => {
   const { streams } = writing(1);
   expect(streams.open("one", "").ok).toBe(false);
   await eventually(() => (streams.open("one", "").ok ? true : null), "room for another");

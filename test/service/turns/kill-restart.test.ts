@@ -16,7 +16,7 @@ const lastPid = (folder: string): Promise<number> =>
     "the command's process",
   );
 
-test("after kill -9 queued runs run, the interrupted one is ERROR, its process is ended, nothing runs twice", async () => {
+test("after kill -9 queued runs run, the interrupted one is ERROR with its process ended, and nothing runs twice", async () => {
   const folder = await freshFolder();
   const before = await childServing(folder, endless);
   const working = await before.api.create({ prompt: "working", metadata: { key: "value" } });
@@ -50,7 +50,7 @@ test("after kill -9 queued runs run, the interrupted one is ERROR, its process i
   await api.until(working, "SUCCEEDED");
 });
 
-test("while a service lives no other takes its folder, and a killed one's folder is free", async () => {
+test("a running service's folder can't be taken; a killed one's can", async () => {
   const folder = await freshFolder();
   const before = await childServing(folder, "cat");
   await expect(serving({ folder, command: "cat" })).rejects.toMatchObject({ name: "FolderInUse" });
@@ -59,7 +59,7 @@ test("while a service lives no other takes its folder, and a killed one's folder
 });
 
 test.runIf(process.platform === "linux")(
-  "a killed service that nobody waits for holds its folder no longer",
+  "a killed service that nobody has reaped no longer holds its folder",
   async () => {
     const folder = await freshFolder();
     const script = join(import.meta.dirname, "../../support/service/serving-process.ts");
@@ -89,7 +89,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("stopping ends what runs, tells it, and leaves the queue for the next start", async () => {
+test("stopping ends running runs with a remark and leaves the queue for the next start", async () => {
   const first = await serving({ command: endless, maxRuns: 1 });
   const working = await first.api.create({ prompt: "working" });
   const pid = await lastPid(first.folder);
@@ -141,7 +141,7 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
   expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
 });
 
-test("a process that only has the id of a started one is left alone", async () => {
+test("a process that only reuses the id of a started one is left alone", async () => {
   const folder = await freshFolder();
   const bystander = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
   onTestFinished(() => void bystander.kill("SIGKILL"));
@@ -161,7 +161,7 @@ test("a process that only has the id of a started one is left alone", async () =
   await ended;
 });
 
-test("the order of the queue outlives a restart", async () => {
+test("the queue keeps its order across a restart", async () => {
   const first = await serving({ demoStepMs: 600_000, maxRuns: 1 });
   const ids: string[] = [];
   for (const prompt of ["a", "b", "c", "d"]) ids.push(await first.api.create({ prompt }));

@@ -5,7 +5,7 @@ import { problemOf, serving } from "#test/support/service/serving.ts";
 
 const held = "cat; while ! test -e ../go; do sleep 0.02; done";
 
-test("a full queue refuses new runs for a while, and takes them again once there is room", async () => {
+test("a full queue refuses new runs until there is room", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1, maxQueued: 2 });
   const first = await api.create({ prompt: "first" });
   await api.until(first, "INPROGRESS");
@@ -30,7 +30,7 @@ test("a full queue refuses new runs for a while, and takes them again once there
   await api.until(await api.create({ prompt: "again" }), "SUCCEEDED");
 });
 
-test("a run that is created while all are busy hears so, and a refused one leaves its room to others", async () => {
+test("a run created at capacity is told so, and a refused one takes no room", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1, maxQueued: 1 });
   const create = async (prompt: string) => {
     const answer = await api.send("POST", "/agent/run", { prompt });

@@ -14,7 +14,7 @@ const whenGiven = (folder: string, words: string): Promise<true> =>
 
 const go = (folder: string): Promise<void> => writeFile(join(folder, "work", "go"), "");
 
-test("a follow-up to a queued run is given to the agent together with the prompt", async () => {
+test("a follow-up to a queued run reaches the agent with the prompt", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1 });
   const first = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
@@ -32,7 +32,7 @@ test("a follow-up to a queued run is given to the agent together with the prompt
   ]);
 });
 
-test("a follow-up to a running run is its next turn, and the run goes on until none waits", async () => {
+test("a follow-up to a running run becomes its next turn, until none waits", async () => {
   const { api, folder, lines } = await serving({ command: held });
   const id = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
@@ -82,7 +82,7 @@ test("a follow-up to an ended run continues it in the same folder with the conve
   expect(answer).toMatch(/^assistant: first\n[\s\S]*<user>\nfirst\n<\/user>[\s\S]*second$/);
 });
 
-test("a cancelled run's processes end, its words so far stay, and it can go on", async () => {
+test("cancelling ends a run's processes, keeps its output, and a follow-up continues it", async () => {
   const { api, folder } = await serving({ command: `${held}` });
   const id = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
@@ -98,7 +98,7 @@ test("a cancelled run's processes end, its words so far stay, and it can go on",
   await api.until(id, "SUCCEEDED");
 });
 
-test("a run that is continued while its cancelled command still ends waits for that", async () => {
+test("a run that is continued while its cancelled command is still ending waits for it", async () => {
   const { api, folder } = await serving({
     command:
       "trap 'sleep 0.3; echo ended >> ../order; exit' TERM; echo begun >> ../order; " +
@@ -130,7 +130,7 @@ test("a cancelled queued run never runs", async () => {
   expect(await readFile(join(folder, "work", "given"), "utf8")).not.toContain("second");
 });
 
-test("what has ended can't be cancelled, and what waits for an answer can't either", async () => {
+test("ended runs and runs that wait for an answer can't be cancelled", async () => {
   const { api } = await serving({
     command: 'cat; echo; cat >/dev/null; test -z "$AGENT_MODEL" || echo AGENT_BLOCKED',
   });
@@ -161,7 +161,7 @@ test("updated_at is strictly later at each change, even within one millisecond",
   expect(seen).toEqual([...new Set(seen)].sort());
 });
 
-test("a new run takes an earlier conversation along", async () => {
+test("a new run continues an earlier conversation", async () => {
   const { api } = await serving({ command: "cat" });
   const first = await api.create({ prompt: "My name is Ada." });
   const { conversation_id } = await api.until(first, "SUCCEEDED");
