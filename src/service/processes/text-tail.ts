@@ -20,8 +20,8 @@ const mostOfCutLine = 2_000;
 export function createTextTail(most: number, clean = readable): TextTail {
   let kept = "";
   let dropped = false;
-  /** Asked for often, such as by everybody who watches a run; null once more was added. */
-  let told: string | null = null;
+  /** The last result. Cleaning 250,000 characters takes 20 ms, and every watched run is read each 0.4 s. */
+  let result: string | null = null;
   const cut = (): void => {
     if (kept.length <= most) return;
     kept = kept.slice(-most).toWellFormed();
@@ -32,16 +32,16 @@ export function createTextTail(most: number, clean = readable): TextTail {
   return {
     add(text) {
       kept += text;
-      told = null;
+      result = null;
       // Not after every piece, because cutting copies the text.
       if (kept.length > 2 * most) cut();
     },
     text() {
-      if (told !== null) return told;
+      if (result !== null) return result;
       cut();
       const plain = clean(stripVTControlCharacters(kept));
-      told = dropped ? `[The beginning is left out.]\n${plain}` : plain;
-      return told;
+      result = dropped ? `[The beginning is left out.]\n${plain}` : plain;
+      return result;
     },
   };
 }

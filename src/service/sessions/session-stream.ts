@@ -44,7 +44,7 @@ interface Reader {
   sentAt: number;
 }
 
-/** The latest look at a run. */
+/** The latest look at a run, used again while nothing changes: reading and digesting 1.5 MB takes 50 ms. */
 interface Look {
   readonly document: RunDocument;
   readonly output: string | null;

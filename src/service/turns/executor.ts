@@ -44,7 +44,7 @@ export type Executor = ReturnType<typeof createExecutor>;
 export function createExecutor(options: ExecutorOptions) {
   const { runs, agentFor, workplaces, turns, outputs, maxRuns, maxQueued, now, log } = options;
   const timeoutMs = Math.min(options.timeoutMs, mostTimerMs);
-  /** Runs that failed unexpectedly. This process does not try them again until they are queued anew. */
+  /** Runs that failed unexpectedly. This process does not try them again until they are queued again. */
   const failed = new Set<string>();
   const working = new Map<string, Work>();
   const stopping = new AbortController();
