@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { alive, apiAt, eventually, freshFolder } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { alive, apiAt, freshFolder } from "#test/support/service/serving.ts";
 
 const start = join(import.meta.dirname, "../../src/start.mjs");
 
@@ -114,10 +115,10 @@ test("a run that is under way when the service is told to stop is ended, and the
   const api = apiAt(await service.url, "k");
   const id = await api.create({ prompt: "x" });
   await api.until(id, "INPROGRESS");
-  const pid = await eventually(async () => {
+  const pid = await eventually("the command's first words", async () => {
     const said = (await api.said(id)).at(-1) ?? "";
     return /^assistant: (\d+)$/.exec(said)?.[1] ?? null;
-  }, "the command's first words");
+  });
   service.child.kill("SIGTERM");
   const inTime = new Promise((resolve) => setTimeout(resolve, 10_000, "too late").unref());
   expect(await Promise.race([service.ended, inTime])).toBe(0);

@@ -1,4 +1,4 @@
-/** Stand-ins print events as these programs' documentation has them; the programs themselves were not tried. */
+/** The stand-ins print events from the programs' documentation; the programs themselves were not run. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { freshFolder, serving } from "#test/support/service/serving.ts";
 
 type Event = object | string;
 
-/** A run whose preset prints these lines, one after the other, and then ends, or waits if it is told to. */
+/** A run whose preset prints these lines and then ends, or waits if asked to. */
 async function running(
   preset: string,
   lines: readonly Event[],

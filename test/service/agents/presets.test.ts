@@ -1,4 +1,4 @@
-/** None of these programs is on the machine: a stand-in of each one's name tells how it was called. */
+/** The programs are not installed: a stand-in with each name records its call. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -19,7 +19,7 @@ process.stdout.write(JSON.stringify({
 }));
 `;
 
-/** How the preset's program is called for that request. */
+/** The call of the preset's program for a request. */
 async function callOf(preset: string, request: object) {
   const bin = await freshFolder();
   await mkdir(join(bin, "bin"));
@@ -46,7 +46,7 @@ const mcp_servers = {
   web: { url: "https://mcp.example.com/mcp", headers: { Authorization: "Bearer sesame-2" } },
 };
 
-/** Arguments before those that depend on the request, and on what comes after; stdin holds the prompt. */
+/** The constant arguments before and after those of the request; the prompt is on stdin. */
 const onStdin: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   [
     "claude",
@@ -86,7 +86,7 @@ test("oz gets the prompt as one argument", async () => {
 test("oz gets a prompt that is too long for an argument in a file", async () => {
   const prompt = `begin ${"long ".repeat(60_000)}end`;
   const { args, briefing } = await callOf("oz", { prompt });
-  const path = /written in the file (\S+):/.exec(args.at(-1) ?? "")?.[1] ?? "";
+  const path = /Your task is in the file (\S+):/.exec(args.at(-1) ?? "")?.[1] ?? "";
   expect(await readFile(path, "utf8")).toBe(`${briefing}${prompt}\n`);
 });
 

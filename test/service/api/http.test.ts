@@ -187,7 +187,7 @@ test("a body that is too large is refused before it has arrived", async () => {
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const chunk = Buffer.alloc(100_000, " ");
     let sent = 0;
-    // No length is announced, and the body has no end.
+    // The body has no announced length and no end.
     const endless = request(
       `${api.address}/api/v1/agent/run`,
       { method: "POST", headers: { authorization: `Bearer ${apiKey}` } },
@@ -218,7 +218,7 @@ test("before its start and after its stop the service is unavailable", async () 
   const { service, stop } = await serving();
   await stop();
   const answer = await service.fetch(new Request("http://127.0.0.1/api/v1/agent/runs"));
-  // A 500 would leave the sender of a create wondering whether there is a run.
+  // After a 500 the sender of a create could not know whether there is a run.
   expect(answer.status).toBe(429);
   expect(answer.headers.get("retry-after")).toBe("1");
   expect(problem.parse(await answer.json())).toMatchObject({

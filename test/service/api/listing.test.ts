@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Api, problemOf, serving } from "#test/support/service/serving.ts";
 
-/** Runs that nothing works on: created one second after the other, told apart in several ways. */
+/** Runs without an agent, created one second apart, that differ in several fields. */
 async function manyRuns(count: number): Promise<Api> {
   let seconds = 0;
   const { api } = await serving({ demoStepMs: 600_000, now: () => 1_800_000_000_000 + seconds * 1000 });

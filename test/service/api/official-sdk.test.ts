@@ -4,9 +4,10 @@ import OzAPI from "oz-agent-sdk";
 import { expect, test } from "vitest";
 import type { Catalog } from "#service/catalog.ts";
 import type { ServiceOptions } from "#service/service.ts";
-import { apiKey, eventually, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { apiKey, serving } from "#test/support/service/serving.ts";
 
-/** The service, and its official client as anybody would make it; it tries nothing again. */
+/** The service and its official client, without retries. */
 async function served(options: Partial<ServiceOptions> = {}) {
   const it = await serving(options);
   const at = (key: string): OzAPI =>
@@ -15,12 +16,12 @@ async function served(options: Partial<ServiceOptions> = {}) {
 }
 
 const ended = (client: OzAPI, runId: string) =>
-  eventually(async () => {
+  eventually(`the end of run ${runId}`, async () => {
     const run = await client.agent.runs.retrieve(runId);
     return run.state === "SUCCEEDED" ? run : null;
-  }, `the end of run ${runId}`);
+  });
 
-/** What a call is refused with. */
+/** The error of a refused call. */
 async function refusal(call: Promise<unknown>): Promise<unknown> {
   try {
     return { answered: await call };
@@ -122,15 +123,15 @@ test("the official client cancels a run; its generic calls send follow-ups and r
     command: "cat > given; cat given; grep -q Second given || sleep 60",
   });
   const { run_id } = await client.agent.run({ prompt: "First" });
-  await eventually(async () => {
+  await eventually("the run's beginning", async () => {
     const { state } = await client.agent.runs.retrieve(run_id);
     return state === "INPROGRESS" ? state : null;
-  }, "the run's beginning");
+  });
   expect(await client.agent.runs.cancel(run_id)).toBe(run_id);
-  await eventually(async () => {
+  await eventually("the run's cancellation", async () => {
     const { state } = await client.agent.runs.retrieve(run_id);
     return state === "CANCELLED" ? state : null;
-  }, "the run's cancellation");
+  });
   const body = { message: "Second", mode: "normal" };
   expect(await client.post(`/agent/runs/${run_id}/followups`, { body })).toEqual({});
   await ended(client, run_id);

@@ -58,15 +58,14 @@ async function described() {
   return { ...it, document: openApi.parse(await answer.json()) };
 }
 
-/** All that is documented, as `method path`, with its operation. */
+/** All documented operations with method and path. */
 const operationsOf = ({ paths }: OpenApi) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ path, method: method.toUpperCase(), one })),
   );
 
 /**
- * A reader of what a schema of the document allows. It takes no member that the schema doesn't name, except
- * where the contract passes on what is not known.
+ * A schema that accepts only documented members, except where the contract passes unknown ones on.
  */
 function readerOf({ components }: OpenApi, schema: unknown): z.ZodType {
   const open = new Set(["AmbientAgentConfig", "MCPServerConfig", "Metadata"]);
@@ -220,7 +219,7 @@ test("the list understands each documented filter", async () => {
   const parameters = document.paths["/agent/runs"]?.get?.parameters ?? [];
   expect(parameters.length).toBeGreaterThan(15);
   for (const { name, schema } of parameters) {
-    // Of the kinds of value, this one suits no parameter but those that take any text.
+    // This value suits only parameters that take any text.
     const wrong = await api.send("GET", `/agent/runs?${name}=%00wrong`);
     const answer = await wrong.json();
     const takesText = schema.type === "string" && schema.format === undefined && schema.enum === undefined;

@@ -11,7 +11,7 @@ const files = {
   "docs/deploy/SKILL.md": "How to deploy.\n",
 };
 
-/** What the agents read whose runs have these skills. */
+/** The agents' inputs for runs with these skills. */
 async function inputsWith(skills: readonly string[], setup: readonly string[] = []): Promise<string[]> {
   const { path } = await repository(files);
   const { api } = await serving({

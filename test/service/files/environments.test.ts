@@ -2,8 +2,9 @@ import { chmod, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emptyCatalog } from "#service/catalog.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { git, gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { eventually, freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
+import { freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
 
 test("a run in an environment works in a set-up worktree of its repository with its variables", async () => {
   const { path } = await repository({ "greeting.txt": "hello from the repository\n" });
@@ -46,7 +47,7 @@ test("while its environment is prepared a run is PENDING and can't be cancelled"
   });
   await api.followUp(id, "and second");
   expect(await api.said(id)).toEqual(["user: first", "user: and second"]);
-  // It may not even have begun to make the folders.
+  // The service may not even have begun to make the folders.
   await mkdir(join(folder, "work"), { recursive: true });
   await writeFile(join(folder, "work", "go"), "");
   await api.until(id, "SUCCEEDED");
@@ -189,10 +190,10 @@ test("a set-up that takes too long is ended with everything it started", async (
     error_code: "environment_setup_failed",
   });
   const left = (await readFile(join(folder, "work", "left"), "utf8")).trim();
-  await eventually(async () => {
+  await eventually("its end", async () => {
     const stat = await readFile(`/proc/${left}/stat`, "utf8").catch(() => "");
     return stat === "" || stat.includes(") Z ") ? true : null;
-  }, "its end");
+  });
 });
 
 test("an unreachable repository is used as last fetched, and everybody is told", async () => {

@@ -1,14 +1,15 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
 import { gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { alive, freshFolder, serving } from "#test/support/service/serving.ts";
 
 const pidIn = (folder: string, name = "pid"): Promise<number> =>
   eventually(
-    async () => Number(await readFile(join(folder, "work", name), "utf8").catch(() => "")) || null,
     "a process",
+    async () => Number(await readFile(join(folder, "work", name), "utf8").catch(() => "")) || null,
   );
 
 test("a run that was being set up when the service was killed becomes ERROR and is prepared again on a follow-up", async () => {
@@ -45,8 +46,8 @@ test("a run that was being set up when the service was killed becomes ERROR and 
   const said = await api.said(preparing);
   expect(said.slice(0, -1)).toEqual(["user: first", `system: ${message}`, "user: go on"]);
   expect(said.at(-1)).toMatch(/first[\s\S]*go on\nhalf\.txt\nreadme\.txt$/);
-  expect(said.at(-1)).not.toContain("anew");
-  // Each began without what the one before had left.
+  expect(said.at(-1)).not.toContain("made again");
+  // Each set-up began in an empty folder.
   expect(await readFile(join(folder, "work", "seen.txt"), "utf8")).toBe("readme.txt\n".repeat(3));
   expect(await readdir(join(folder, "work"))).not.toContain("never");
 });
@@ -61,11 +62,11 @@ test("an agent's output is kept when the service is killed, and the run continue
   const before = await childServing(folder, command, catalog);
   const id = await before.api.create(inApp("Go."));
   const pid = await pidIn(folder);
-  await eventually(async () => {
+  await eventually("the words on disk", async () => {
     const names = await readdir(join(folder, "service", "output")).catch(() => []);
     const texts = names.map((name) => readFile(join(folder, "service", "output", name), "utf8"));
     return (await Promise.all(texts)).join("").includes("half the work") ? true : null;
-  }, "the words on disk");
+  });
   await before.killed();
 
   const { api } = await serving({ folder, environment: gitEnvironment, command, catalog });

@@ -1,8 +1,9 @@
-/** What runs leave on the disk does not stay for ever. */
+/** Files of old runs are removed. */
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder, serving } from "#test/support/service/serving.ts";
 
 const names = async (path: string): Promise<string[]> => (await readdir(path).catch(() => [])).sort();
 
@@ -11,9 +12,8 @@ test("the folders of ended runs without an environment are removed, and no other
   const folder = await freshFolder();
   const first = await serving({ folder, command: `${command}; test -e ../go || sleep 300`, maxRuns: 2 });
   const cut = await first.api.create({ prompt: "cut short" });
-  await eventually(
-    async () => ((await names(join(folder, "work", cut))).length > 0 ? true : null),
-    "the agent's beginning",
+  await eventually("the agent's beginning", async () =>
+    (await names(join(folder, "work", cut))).length > 0 ? true : null,
   );
   await first.api.cancel(cut);
   await writeFile(join(folder, "work", "go"), "");
@@ -24,15 +24,14 @@ test("the folders of ended runs without an environment are removed, and no other
   const all = [cut, ended, "go", "somebody-elses"].sort();
 
   const kept = await serving({ folder, command, keepWorktreesMs: 3_600_000, keepFilesMs: 0 });
-  await eventually(
-    async () => ((await names(join(folder, "service", "artifacts"))).length === 0 ? true : null),
-    "the files' removal",
+  await eventually("the files' removal", async () =>
+    (await names(join(folder, "service", "artifacts"))).length === 0 ? true : null,
   );
   expect(await names(join(folder, "work"))).toEqual(all);
   await kept.stop();
 
   const { api } = await serving({ folder, command, keepWorktreesMs: 0 });
-  await eventually(async () => ((await names(join(folder, "work"))).length === 2 ? true : null), "removal");
+  await eventually("removal", async () => ((await names(join(folder, "work"))).length === 2 ? true : null));
   expect(await names(join(folder, "work"))).toEqual(["go", "somebody-elses"]);
   await api.followUp(ended, "two");
   await api.until(ended, "SUCCEEDED");
@@ -58,7 +57,7 @@ test("a run's attachments and artifacts are removed long after its end, and the 
 
   const { api } = await serving({ folder, command, keepFilesMs: 0, keepWorktreesMs: 0 });
   for (const kind of kinds) {
-    await eventually(async () => ((await names(kind)).length === 0 ? true : null), "the files' removal");
+    await eventually("the files' removal", async () => ((await names(kind)).length === 0 ? true : null));
   }
   await api.followUp(id, "Again.");
   const run = await api.until(id, "SUCCEEDED");
@@ -76,6 +75,6 @@ test("files of unknown runs are removed by their own age", async () => {
   const longAgo = Date.now() / 1000 - 91 * 24 * 3600;
   await utimes(join(kept, `${old}`), longAgo, longAgo);
   await serving({ folder, command: "cat" });
-  await eventually(async () => ((await names(kept)).length === 1 ? true : null), "the old one's removal");
+  await eventually("the old one's removal", async () => ((await names(kept)).length === 1 ? true : null));
   expect(await names(kept)).toEqual([young]);
 });

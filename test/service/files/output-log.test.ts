@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { createOutputLog } from "#service/files/output-log.ts";
 import { freshFolder } from "#test/support/service/serving.ts";
 
-/** Files in the folder that this process has open. */
+/** The open files of this process in the folder. */
 async function openIn(folder: string): Promise<string[]> {
   const numbers = await readdir("/proc/self/fd");
   const files = await Promise.all(numbers.map((each) => readlink(`/proc/self/fd/${each}`).catch(() => "")));
@@ -33,7 +33,7 @@ test.runIf(process.platform === "linux")(
     for (let piece = 0; piece < 4; piece++) output.add("x".repeat(500_000));
     await output.close();
     await log.remove("run", 1);
-    // Whatever went on after the end had time to.
+    // Leaves time for writes after the end.
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setTimeout(resolve, 2));
     expect(await openIn(folder)).toEqual([]);
     expect(await readdir(folder)).toEqual([]);

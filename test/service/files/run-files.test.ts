@@ -1,8 +1,9 @@
 import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { eventually, serving } from "#test/support/service/serving.ts";
+import { serving } from "#test/support/service/serving.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -70,10 +71,10 @@ test("an artifact that a later turn changes keeps its id, and a removed one disa
   const id = await api.create({ prompt: "x" });
   const first = await api.until(id, "SUCCEEDED");
   await api.followUp(id, "again");
-  const second = await eventually(async () => {
+  const second = await eventually("the second turn's artifacts", async () => {
     const run = await api.run(id);
     return run.artifacts?.length === 1 ? run : null;
-  }, "the second turn's artifacts");
+  });
   expect(second.artifacts?.[0]?.data).toEqual({ ...first.artifacts?.[0]?.data, size_bytes: 9 });
 });
 
@@ -125,16 +126,14 @@ test("an agent's output is on disk, within a limit, until the turn's end is save
     const parts = [`${path}.before`, path].map((each) => readFile(each, "utf8").catch(() => ""));
     return (await Promise.all(parts)).join("");
   };
-  await eventually(async () => ((await written()).endsWith("the end") ? true : null), "the end on disk");
+  await eventually("the end on disk", async () => ((await written()).endsWith("the end") ? true : null));
   expect((await written()).length).toBeLessThan(1_600_000);
   await api.cancel(id);
-  await eventually(
-    () =>
-      access(path).then(
-        () => null,
-        () => true,
-      ),
-    "the file to be removed",
+  await eventually("the file to be removed", () =>
+    access(path).then(
+      () => null,
+      () => true,
+    ),
   );
   expect((await api.said(id)).at(-1)?.endsWith("the end")).toBe(true);
 });

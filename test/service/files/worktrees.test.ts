@@ -1,9 +1,10 @@
-/** How long worktrees live, and what happens when they are gone. */
+/** The life of worktrees and their replacement. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
-import { eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { freshFolder, serving } from "#test/support/service/serving.ts";
 
 const worker =
   "test -e mine.txt && echo again; git checkout -qb fix 2>/dev/null; echo more >> mine.txt; " +
@@ -101,7 +102,7 @@ test("a run whose environment is no longer declared continues in its folder whil
 test("git runs in a clone once at a time, however many runs begin", async () => {
   const { path } = await repository();
   const bin = await freshFolder();
-  // Whoever finds the folder there is not alone.
+  // An existing folder means that another git is running.
   const wrapper =
     `#!/bin/sh\nPATH=\${PATH#*:}\ncase "$*" in *--git-dir=*) ;; *) exec git "$@";; esac\n` +
     `mkdir ${bin}/busy || touch ${bin}/overlap\necho "$@" >> ${bin}/calls\n` +
@@ -136,9 +137,8 @@ test("worktrees of runs that ended long ago are removed and made again for a fol
   await kept.stop();
 
   const { api, folder } = await serving({ ...options, folder: first.folder, keepWorktreesMs: 0 });
-  await eventually(
-    async () => ((await readdir(join(folder, "work"))).length === 0 ? true : null),
-    "the worktrees to be removed",
+  await eventually("the worktrees to be removed", async () =>
+    (await readdir(join(folder, "work"))).length === 0 ? true : null,
   );
   await api.followUp(id, "two");
   await api.until(id, "SUCCEEDED");

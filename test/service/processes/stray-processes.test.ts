@@ -1,13 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
 import { offering } from "#test/support/service/git-repository.ts";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { alive, freshFolder, serving } from "#test/support/service/serving.ts";
 
 const onLinux = test.runIf(process.platform === "linux");
 
-/** Leaves a process in a session of its own, which writes its id into the file and heeds no SIGTERM. */
+/** Starts a process in its own session that writes its id into the file and ignores SIGTERM. */
 const leaves = (file: string): string => {
   const script = `trap "" TERM; echo $$ > ${file}.new; mv ${file}.new ${file}; while :; do sleep 0.1; done`;
   const options = '{detached: true, stdio: "ignore"}';
@@ -15,10 +16,10 @@ const leaves = (file: string): string => {
   return `"${process.execPath}" -e '${program}'; until test -e ${file}; do sleep 0.02; done`;
 };
 
-/** The process that wrote its id there; it does not outlive the test. */
+/** The id of the process that wrote it there. The process is ended after the test. */
 async function left(path: string): Promise<number> {
   const text = () => readFile(path, "utf8").catch(() => "");
-  const pid = Number(await eventually(async () => (await text()).trim() || null, path));
+  const pid = Number(await eventually(path, async () => (await text()).trim() || null));
   onTestFinished(() => {
     if (alive(pid)) process.kill(pid, "SIGKILL");
   });
@@ -38,7 +39,7 @@ onLinux("a cancelled run ends what it has running in a session of its own", asyn
   const id = await api.create({ prompt: "x" });
   const stray = await left(join(folder, "work", "stray"));
   await api.cancel(id);
-  await eventually(() => (alive(stray) ? null : true), "its end");
+  await eventually("its end", () => (alive(stray) ? null : true));
 });
 
 onLinux("one run's end leaves other runs' processes alone, and what is told to stay", async () => {
@@ -55,14 +56,14 @@ onLinux("one run's end leaves other runs' processes alone, and what is told to s
   expect(alive(kept)).toBe(true);
   expect(alive(othersStray)).toBe(true);
   await api.cancel(other);
-  await eventually(() => (alive(othersStray) ? null : true), "its end");
+  await eventually("its end", () => (alive(othersStray) ? null : true));
 });
 
 onLinux("a service that the set-up starts is there for the agent, and stays", async () => {
   const { api, folder } = await serving({
     command: "cat > /dev/null; kill -0 $(cat ../daemon) && echo it runs",
     catalog: offering({ setup: [leaves("../daemon")] }),
-    // As in a service that is itself started by an agent.
+    // As if an agent had started the service.
     environment: { PATH: process.env.PATH, AGENT_TURN: "1" },
   });
   const id = await api.create({ prompt: "x", config: { environment_id: "app" } });

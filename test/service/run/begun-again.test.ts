@@ -1,4 +1,4 @@
-/** A run that begins again in the very moment in which what its earlier turns left is removed. */
+/** A follow-up arrives while the files of the run's earlier turns are being removed. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

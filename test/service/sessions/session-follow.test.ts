@@ -1,4 +1,4 @@
-/** The part of the page's script that talks to the service, run as it is. */
+/** The part of the page's script that talks to the service. */
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";

@@ -46,7 +46,7 @@ test("the page loads nothing from elsewhere, runs only its own script and leaks 
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]);
-  // Throws if its parts, put together, are no script.
+  // Throws if the joined modules are not a script.
   expect(new Script(script)).toBeTruthy();
   expect(script.length).toBeGreaterThan(1000);
   expect(page.match(/<script/g)).toHaveLength(1);

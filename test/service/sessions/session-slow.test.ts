@@ -1,10 +1,10 @@
-/** Readers that take nothing: what waits for them is bounded, and they are let go in the end. */
+/** Slow readers have a bounded buffer and are closed in the end. */
 import { expect, test } from "vitest";
 import { newRun } from "#service/run/new-run.ts";
 import type { RunDocument } from "#service/run/run-document.ts";
 import { begun } from "#service/run/run-life.ts";
 import { createSessionStreams } from "#service/sessions/session-stream.ts";
-import { eventually } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
 
 const nothing = (): void => undefined;
 const log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -16,7 +16,7 @@ function working(): RunDocument {
   return document;
 }
 
-/** Streams of one run, whose agent writes a hundred kilobytes more at each look. */
+/** Streams of one run whose agent writes 100 kB before each look. */
 function writing(stallMs: number) {
   const document = working();
   const state = { output: "", looks: 0 };
@@ -38,7 +38,7 @@ function writing(stallMs: number) {
 
 test("a slow reader has at most one change buffered and gets the rest later", async () => {
   const { streams, state, body } = writing(60_000);
-  await eventually(() => (state.looks >= 4 ? true : null), "four looks");
+  await eventually("four looks", () => (state.looks >= 4 ? true : null));
   const reader = body.getReader();
   const decoder = new TextDecoder();
   const first = await reader.read();
@@ -54,6 +54,6 @@ test("a slow reader has at most one change buffered and gets the rest later", as
 test("a reader that stalls for long is closed and makes room for another", async () => {
   const { streams } = writing(1);
   expect(streams.open("one", "").ok).toBe(false);
-  await eventually(() => (streams.open("one", "").ok ? true : null), "room for another");
+  await eventually("room for another", () => (streams.open("one", "").ok ? true : null));
   streams.stop();
 });

@@ -1,10 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { eventually, freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { freshFolder, problemOf, serving } from "#test/support/service/serving.ts";
 import { linkOf, reading, until } from "#test/support/service/session-reader.ts";
 
-/** Writes down each of its words when the file for it is there, and ends with the last. */
+/** Prints each word once the file for it exists, and ends after the last. */
 const byFiles = (...words: readonly string[]): string =>
   words.map((word) => `while ! test -e ../${word}; do sleep 0.02; done; echo ${word}`).join("; ");
 const go = (folder: string, word: string) => writeFile(join(folder, "work", word), "");
@@ -27,7 +28,7 @@ test("the stream shows the state, the agent's growing output and the end", async
   await api.followUp(id, "And on.");
   await until("the next end", () => reader.texts().length === 4 && reader.state() === "SUCCEEDED");
   expect(reader.texts()).toEqual(["Count.", "one\ntwo\nthree", "And on.", "one\ntwo\nthree"]);
-  // The answer was sent when it was written, and the prompt at the beginning: neither again.
+  // Answer and prompt had been sent before, so neither is sent again.
   const sent = reader.received.flatMap(({ message }) => message.entries ?? []).map(({ text }) => text.tail);
   expect(sent.join("").match(/one/g)).toHaveLength(2);
   expect(sent.filter((text) => text.includes("Count."))).toHaveLength(1);
@@ -109,10 +110,10 @@ test("a run has a limited number of streams; closed ones make room, and a HEAD n
   expect(refused.headers.get("retry-after")).toBe("30");
   expect(await problemOf(Promise.resolve(refused))).toMatchObject({ http: 429, retryable: true });
   readers[0]?.leave();
-  await eventually(async () => {
+  await eventually("room for one more", async () => {
     const one = await reading(path, key);
     return one.status === 200 ? true : null;
-  }, "room for one more");
+  });
 });
 
 test("streams end when the service stops and continue after its restart", async () => {
@@ -123,7 +124,7 @@ test("streams end when the service stops and continue after its restart", async 
   const { path, key } = await linkOf(before.api, id);
   const reader = await reading(path, key);
   await until("the answer so far", () => reader.texts()[1] === "x");
-  // The server goes on, so that it is the service that ends the stream.
+  // The server keeps running, so the service itself must end the stream.
   await before.service.stop();
   await until("the stream's end", reader.isOver);
   await before.stop();

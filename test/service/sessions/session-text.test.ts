@@ -1,4 +1,4 @@
-/** How the page's script takes a text apart; it makes elements of what is found and of nothing else. */
+/** The page's script makes elements only from the parts that it finds in a text. */
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { eventually, problemOf, type Serving, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { problemOf, type Serving, serving } from "#test/support/service/serving.ts";
 
 /** Nothing can be written to the runs meanwhile: somebody else has the database locked. */
 async function withoutDisk(folder: string, work: () => Promise<void>): Promise<void> {
@@ -49,12 +50,11 @@ test("an end that can't be saved at first is saved when it can be", async () => 
     command: "echo done; while ! test -e ../go; do sleep 0.02; done",
   });
   const id = await api.create({ prompt: "x" });
-  await eventually(async () => ((await api.said(id)).length === 2 ? true : null), "the command's words");
+  await eventually("the command's words", async () => ((await api.said(id)).length === 2 ? true : null));
   await withoutDisk(folder, async () => {
     await writeFile(join(folder, "work", "go"), "");
-    await eventually(
-      () => (lines.some(({ message }) => message === "a run's change could not be saved") ? true : null),
-      "the failed try",
+    await eventually("the failed try", () =>
+      lines.some(({ message }) => message === "a run's change could not be saved") ? true : null,
     );
     expect((await api.run(id)).state).toBe("INPROGRESS");
   });

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { type Api, apiAt, eventually, freshFolder, problemOf } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type Api, apiAt, freshFolder, problemOf } from "#test/support/service/serving.ts";
 
 /** The service in a process of its own, where no file may grow beyond so many blocks of 512 or 1024 bytes. */
 async function servingWithin(
@@ -25,7 +26,7 @@ async function servingWithin(
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  const address = await eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address");
+  const address = await eventually("the child's address", () => /^http:\S+$/m.exec(said)?.[0] ?? null);
   return { api: apiAt(address), kill };
 }
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { apiAt, eventually, freshFolder } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { apiAt, freshFolder } from "#test/support/service/serving.ts";
 import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
 
 /** The service in a process of its own, to be killed whenever. */
@@ -26,7 +27,7 @@ function childServing(folder: string) {
   onTestFinished(kill);
   return {
     kill,
-    address: () => eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address"),
+    address: () => eventually("the child's address", () => /^http:\S+$/m.exec(said)?.[0] ?? null),
   };
 }
 
@@ -53,7 +54,7 @@ test("what was acknowledged of many requests at once outlives kill -9, each once
       }
     };
     const everybody = Promise.all(Array.from({ length: 16 }, (_, person) => work(person)));
-    await eventually(() => (steered.size >= before + acknowledged ? true : null), "the acknowledgements");
+    await eventually("the acknowledgements", () => (steered.size >= before + acknowledged ? true : null));
     await child.kill();
     over = true;
     await everybody;

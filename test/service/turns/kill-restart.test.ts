@@ -4,16 +4,17 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { startOf } from "#service/processes/process-identity.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { alive, freshFolder, serving } from "#test/support/service/serving.ts";
 
-/** Writes its id, then waits to be ended; writes down each time it is started. */
+/** Records each start and its process id, then waits to be ended. */
 const endless = "echo begun >> ../begun; echo $$ > ../pid; echo partial; sleep 300; echo never >> ../begun";
 
 const lastPid = (folder: string): Promise<number> =>
   eventually(
-    async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
     "the command's process",
+    async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
   );
 
 test("after kill -9 queued runs run, the interrupted one is ERROR with its process ended, and nothing runs twice", async () => {
@@ -63,7 +64,7 @@ test.runIf(process.platform === "linux")(
   async () => {
     const folder = await freshFolder();
     const script = join(import.meta.dirname, "../../support/service/serving-process.ts");
-    // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
+    // `sleep` replaces the shell and so becomes the parent of a process that it never reaps.
     const line = `"$1" "$2" "$3" cat & echo "pid $!"; exec sleep 60`;
     const parent = spawn("/bin/sh", ["-c", line, "sh", process.execPath, script, folder], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -75,15 +76,15 @@ test.runIf(process.platform === "linux")(
     parent.stdout.setEncoding("utf8").on("data", (text: string) => {
       said += text;
     });
-    await eventually(() => /^http:/m.exec(said), "the service's address");
+    await eventually("the service's address", () => /^http:/m.exec(said));
     const pid = Number(/^pid (\d+)$/m.exec(said)?.[1]);
     process.kill(pid, "SIGKILL");
     const state = async (): Promise<string | undefined> =>
       /^State:\s+(\w)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
-    // Its first thread may be dead before the others are, which hold its files till then.
+    // The main thread may die before the others, which keep the files open.
     const isDead = async (): Promise<boolean> =>
       (await state()) === "Z" && (await readdir(`/proc/${pid}/task`)).length === 1;
-    await eventually(async () => ((await isDead()) ? true : null), "its death");
+    await eventually("its death", async () => ((await isDead()) ? true : null));
     await expect(serving({ folder, command: "cat" })).resolves.toBeTruthy();
     expect(await state()).toBe("Z");
   },
@@ -94,7 +95,7 @@ test("stopping ends running runs with a remark and leaves the queue for the next
   const working = await first.api.create({ prompt: "working" });
   const pid = await lastPid(first.folder);
   const queued = await first.api.create({ prompt: "queued" });
-  await eventually(async () => ((await first.api.said(working)).length === 2 ? true : null), "its words");
+  await eventually("its words", async () => ((await first.api.said(working)).length === 2 ? true : null));
 
   await first.stop();
 
@@ -128,7 +129,7 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
 
   const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
 
-  // Those in the queue are found broken when their turn comes, and the queue goes on.
+  // Damaged queued runs are found when their turn comes, and the queue continues.
   await api.until(await api.create({ prompt: "more" }), "SUCCEEDED");
   expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
   expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);
@@ -138,7 +139,7 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
     expect((await api.send("POST", `/agent/runs/${id}/cancel`)).status).toBe(404);
   }
   const aside = lines.filter(({ message }) => message === "a run can't be read and is set aside");
-  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
+  expect(aside.map(({ runId }) => runId).sort()).toEqual([torn, odd, wordless].sort());
 });
 
 test("a process that only reuses the id of a started one is left alone", async () => {
@@ -154,7 +155,7 @@ test("a process that only reuses the id of a started one is left alone", async (
   expect(alive(pid)).toBe(true);
   await first.stop();
 
-  // The same record with the true start is the proof that it would have been ended.
+  // With the true start time, the same record does end the process.
   await writeFile(record, JSON.stringify({ pid, start: await startOf(pid) }));
   const ended = new Promise((resolve) => bystander.once("exit", resolve));
   await serving({ folder });

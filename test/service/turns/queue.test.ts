@@ -23,7 +23,7 @@ test("a full queue refuses new runs until there is room", async () => {
   const { runs } = await api.list("");
   expect(runs).toHaveLength(3);
 
-  // What is there already may go on, however long the queue is.
+  // Existing runs may continue even if the queue is full.
   await api.followUp(first, "more");
   await writeFile(join(folder, "work", "go"), "");
   for (const { run_id } of runs) await api.until(run_id, "SUCCEEDED");

@@ -1,10 +1,11 @@
 import { access, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { alive, eventually, freshFolder, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { alive, freshFolder, serving } from "#test/support/service/serving.ts";
 
 const whenWritten = (path: string): Promise<string> =>
-  eventually(async () => (await readFile(path, "utf8").catch(() => "")) || null, path);
+  eventually(path, async () => (await readFile(path, "utf8").catch(() => "")) || null);
 
 test("a run starts as QUEUED, and its command's output is the answer", async () => {
   const { api } = await serving({ command: "cat" });
@@ -91,9 +92,8 @@ test("a run whose folder can't be made ends in ERROR", async () => {
 test("the answer can be read while it is written", async () => {
   const { api } = await serving({ command: "echo so far; sleep 60" });
   const id = await api.create({ prompt: "x" });
-  await eventually(
-    async () => ((await api.said(id)).includes("assistant: so far") ? true : null),
-    "the words",
+  await eventually("the words", async () =>
+    (await api.said(id)).includes("assistant: so far") ? true : null,
   );
   expect((await api.run(id)).state).toBe("INPROGRESS");
 });
@@ -164,7 +164,7 @@ test("a command that takes too long is ended with its descendants", async () => 
   expect(alive(grandchild)).toBe(true);
   const run = await api.until(id, "FAILED");
   expect(run.status_message?.message).toBe("The agent was stopped after 1.5 seconds.");
-  await eventually(() => (alive(grandchild) ? null : true), "the grandchild's end");
+  await eventually("the grandchild's end", () => (alive(grandchild) ? null : true));
 });
 
 test("a command that ignores SIGTERM is killed", async () => {
@@ -174,7 +174,7 @@ test("a command that ignores SIGTERM is killed", async () => {
   const id = await api.create({ prompt: "x" });
   const pid = Number(await whenWritten(join(folder, "work", "pid")));
   await api.cancel(id);
-  await eventually(() => (alive(pid) ? null : true), "its end");
+  await eventually("its end", () => (alive(pid) ? null : true));
 });
 
 test("processes that a command leaves running end with it", async () => {
@@ -184,7 +184,7 @@ test("processes that a command leaves running end with it", async () => {
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");
   const left = Number(await readFile(join(folder, "work", "left"), "utf8"));
-  await eventually(() => (alive(left) ? null : true), "its end");
+  await eventually("its end", () => (alive(left) ? null : true));
   expect((await api.said(id)).at(-1)).toBe("assistant: done");
 });
 
@@ -195,10 +195,10 @@ test("at most maxRuns run at the same time; the others follow in the order of cr
   });
   const ids: string[] = [];
   for (const name of ["a", "b", "c", "d"]) ids.push(await api.create({ prompt: name }));
-  await eventually(async () => {
+  await eventually("two at work", async () => {
     const working = (await api.list("state=INPROGRESS")).runs;
     return working.length === 2 ? true : null;
-  }, "two at work");
+  });
   expect(
     (await api.list("state=QUEUED&sort_by=created_at&sort_order=asc")).runs.map(({ prompt }) => prompt),
   ).toEqual(["c", "d"]);

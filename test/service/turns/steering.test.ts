@@ -1,16 +1,17 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { alive, eventually, problemOf, serving } from "#test/support/service/serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { alive, problemOf, serving } from "#test/support/service/serving.ts";
 
-/** Writes down what it is given, answers it, and ends when the file `go` lets it. */
+/** Records its input, prints it, and ends when the file `go` exists. */
 const held = "echo $$ > ../pid; cat | tee -a ../given; while ! test -e ../go; do sleep 0.02; done";
 
 const whenGiven = (folder: string, words: string): Promise<true> =>
-  eventually(async () => {
+  eventually(`the agent to be given ${words}`, async () => {
     const given = await readFile(join(folder, "work", "given"), "utf8").catch(() => "");
     return given.includes(words) ? true : null;
-  }, `the agent to be given ${words}`);
+  });
 
 const go = (folder: string): Promise<void> => writeFile(join(folder, "work", "go"), "");
 
@@ -50,11 +51,11 @@ test("a follow-up to a running run becomes its next turn, until none waits", asy
   const answer = (await api.said(id)).at(-1) ?? "";
   expect(answer.match(/<user>\s+first\s+<\/user>\s+<assistant>\s+first\s+<\/assistant>/)).not.toBeNull();
   expect(answer.endsWith("second\n\nthird")).toBe(true);
-  // The line comes after what the answers already say.
-  const ends = await eventually(() => {
+  // The log line comes after the change that the API already shows.
+  const ends = await eventually("two lines about ended turns", () => {
     const ended = lines.filter(({ message }) => message === "a turn ended");
-    return ended.length < 2 ? null : ended.map(({ fields }) => fields.state);
-  }, "two lines about ended turns");
+    return ended.length < 2 ? null : ended.map(({ state }) => state);
+  });
   expect(ends).toEqual(["INPROGRESS", "SUCCEEDED"]);
 });
 
@@ -86,11 +87,11 @@ test("cancelling ends a run's processes, keeps its output, and a follow-up conti
   const { api, folder } = await serving({ command: `${held}` });
   const id = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
-  await eventually(async () => ((await api.said(id)).length === 2 ? true : null), "the answer so far");
+  await eventually("the answer so far", async () => ((await api.said(id)).length === 2 ? true : null));
   const pid = Number(await readFile(join(folder, "work", "pid"), "utf8"));
   expect(await api.cancel(id)).toBe(id);
   expect((await api.run(id)).state).toBe("CANCELLED");
-  await eventually(() => (alive(pid) ? null : true), "the command's end");
+  await eventually("the command's end", () => (alive(pid) ? null : true));
   expect((await api.run(id)).state).toBe("CANCELLED");
   expect(await api.said(id)).toEqual(["user: first", "assistant: first"]);
   await api.followUp(id, "second");
@@ -107,7 +108,7 @@ test("a run that is continued while its cancelled command is still ending waits 
   });
   const order = (): Promise<string> => readFile(join(folder, "work", "order"), "utf8").catch(() => "");
   const id = await api.create({ prompt: "first" });
-  await eventually(async () => ((await order()) === "" ? null : true), "the command's begin");
+  await eventually("the command's begin", async () => ((await order()) === "" ? null : true));
   await api.cancel(id);
   await api.followUp(id, "second");
   expect((await api.run(id)).state).toBe("QUEUED");

@@ -4,7 +4,7 @@ import { turnInput } from "#service/turns/turn-input.ts";
 
 const parts = { basePrompt: "", skill: null, attachmentsFolder: "/attachments" };
 
-/** What the agent is given in the second turn, where the first one's answer was this. */
+/** The agent's input in the second turn after this first answer. */
 function secondInput(answer: string): string {
   const birth = { id: "run", order: 1, now: 0, sessionKey: "key", earlier: [] };
   const document = newRun({ prompt: "The first request" }, birth);

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { type Catalog, emptyCatalog } from "#service/catalog.ts";
-import { type Api, apiAt, eventually } from "./serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type Api, apiAt } from "./serving.ts";
 
-/** The service in a process of its own, to be killed. */
+/** Starts the service in its own process, so that a test can kill it. */
 export async function childServing(
   folder: string,
   command: string,
@@ -31,6 +32,6 @@ export async function childServing(
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     said += text;
   });
-  const address = await eventually(() => /^http:\S+$/m.exec(said)?.[0] ?? null, "the child's address");
+  const address = await eventually("the child's address", () => /^http:\S+$/m.exec(said)?.[0] ?? null);
   return { api: apiAt(address), killed };
 }

@@ -1,4 +1,4 @@
-/** Git without the settings of whoever runs the tests. */
+/** An environment for git without the user's settings. */
 export const gitEnvironment = {
   PATH: process.env.PATH,
   GIT_CONFIG_GLOBAL: "/dev/null",

@@ -1,4 +1,4 @@
-/** The service as a process of its own, for tests that kill it: folder, command and catalog are its arguments. */
+/** The service as a process, for tests that kill it. Its arguments are folder, command and catalog. */
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import type { Catalog } from "#service/catalog.ts";

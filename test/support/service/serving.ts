@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
@@ -16,43 +15,29 @@ import {
   type RunItem,
   runItem,
 } from "#agent-runs/schema.ts";
-import type { Log } from "#base/log.ts";
 import { createService, type Service, type ServiceOptions } from "#service/service.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { recordingLog } from "#test/support/recording-log.ts";
 
 export const apiKey = "key-of-the-tests";
 
-/** A folder that is gone when the test is over. */
+/** A folder that is removed after the test. */
 export async function freshFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "agent-runs-service-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-interface Logged {
-  readonly level: keyof Log;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function recordingLog(): { readonly log: Log; readonly lines: Logged[] } {
-  const lines: Logged[] = [];
-  const at =
-    (level: keyof Log) =>
-    (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
-      lines.push({ level, message, fields });
-    };
-  return { log: { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") }, lines };
-}
-
 export interface Serving {
   readonly service: Service;
   readonly folder: string;
-  readonly lines: readonly Logged[];
+  /** The log's lines so far. */
+  readonly lines: readonly Record<string, unknown>[];
   readonly api: Api;
   stop(): Promise<void>;
 }
 
-/** The service on `port` or one of its own, in `folder` or a fresh one. */
+/** A running service on `port` or a free one, in `folder` or a fresh one. It is stopped after the test. */
 export async function serving(
   options: Partial<ServiceOptions> & { readonly folder?: string; readonly port?: number } = {},
 ): Promise<Serving> {
@@ -98,7 +83,7 @@ export async function serving(
 
 export type Api = ReturnType<typeof apiAt>;
 
-/** Speaks the wire format to a server, and checks that what comes back is of it. */
+/** A small client that checks each response against the contract. */
 export function apiAt(address: string, key = apiKey) {
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(`${address}/api/v1${path}`, {
@@ -126,15 +111,12 @@ export function apiAt(address: string, key = apiKey) {
     followUp: (id: string, message: string) =>
       good(send("POST", `/agent/runs/${id}/followups`, { message }), z.strictObject({})),
     cancel: (id: string) => good(send("POST", `/agent/runs/${id}/cancel`), z.string()),
-    /** Waits until the run is in one of the states. */
+    /** Resolves when the run is in one of the states. */
     until: (id: string, ...states: string[]): Promise<RunItem> =>
-      eventually(
-        async () => {
-          const found = await run(id);
-          return states.includes(found.state) ? found : null;
-        },
-        `run ${id} in ${states.join(" or ")}`,
-      ),
+      eventually(`run ${id} in ${states.join(" or ")}`, async () => {
+        const found = await run(id);
+        return states.includes(found.state) ? found : null;
+      }),
     /** The texts of the run's conversation as `role: text`. */
     said: async (id: string): Promise<string[]> =>
       (await talk(id)).steps.flatMap((step) =>
@@ -151,18 +133,7 @@ export async function problemOf(answer: Promise<Response>): Promise<Problem & { 
   return { ...problem.parse(await response.json()), http: response.status };
 }
 
-/** Asks again until there is an answer; fails after 20 s. */
-export async function eventually<T>(ask: () => Promise<T | null> | T | null, what: string): Promise<T> {
-  const until = performance.now() + 20_000;
-  for (;;) {
-    const found = await ask();
-    if (found !== null) return found;
-    if (performance.now() > until) throw new Error(`waited in vain for ${what}`);
-    await sleep(20);
-  }
-}
-
-/** Whether a process of that id runs; the dead that nobody has waited for yet do not. */
+/** Whether a process with this id runs. Dead processes that nobody has reaped do not count. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,7 +1,8 @@
 /** Reads a session's stream as the page does. */
 import { onTestFinished } from "vitest";
 import type { SessionChange } from "#service/sessions/session-message.ts";
-import { type Api, eventually } from "./serving.ts";
+import { eventually } from "#test/support/eventually.ts";
+import type { Api } from "./serving.ts";
 
 type Message = SessionChange & { readonly now: number; readonly keep?: number };
 interface Received {
@@ -13,7 +14,7 @@ export interface Reading {
   readonly status: number;
   readonly headers: Headers;
   readonly received: readonly Received[];
-  /** The texts so far, put together from all that was received. */
+  /** The texts of the entries after everything received so far. */
   texts(): readonly string[];
   state(): string | null;
   isOver(): boolean;
@@ -75,4 +76,4 @@ export async function reading(path: string, key: string, lastEventId = ""): Prom
 }
 
 export const until = (what: string, holds: () => boolean): Promise<true> =>
-  eventually(() => (holds() ? true : null), what);
+  eventually(what, () => (holds() ? true : null));
