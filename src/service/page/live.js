@@ -81,7 +81,7 @@ function onMessage(message) {
 const links = {
   live: "",
   lost: "The connection is lost. Trying again…",
-  full: "Too many people are watching right now. Trying again…",
+  full: "The service is busy right now. Trying again…",
   gone: "This session no longer exists, or the link no longer opens it.",
 };
 

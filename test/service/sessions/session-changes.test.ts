@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { spliceOf } from "#service/sessions/session-changes.ts";
 import type { Splice } from "#service/sessions/session-message.ts";
 
-/** The page's own script, which has no types. */
+/** A module of the page's script, typed as the test uses it. */
 const { applied }: { readonly applied: (before: string, splice: Splice) => string } = await import(
   join(import.meta.dirname, "../../../src/service/page/text.js")
 );

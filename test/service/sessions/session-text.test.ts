@@ -13,7 +13,7 @@ interface Script {
   durationWords(ms: number): string;
   agoWords(ms: number): string;
 }
-/** It has no types. */
+/** The module, typed as the test uses it. */
 const script: Script = await import(join(import.meta.dirname, "../../../src/service/page/text.js"));
 
 test("code is the text between fences, even before the closing fence", () => {
