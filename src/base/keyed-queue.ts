@@ -1,47 +1,48 @@
-/** Work under one key is done in the order it was asked for; work under different keys goes on side by side. */
+/** Runs work one after the other within each key; work under different keys runs at the same time. */
 export interface KeyedQueue {
-  /** Does `work` when all earlier work under the key has ended, at once if there is none; settles as it does. */
-  run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** The same, but resolves with `otherwise`, without doing the work, if `signal` is aborted before its turn. */
-  runUnlessAborted<T>(key: string, signal: AbortSignal, work: () => Promise<T>, otherwise: T): Promise<T>;
-  /** Resolves when nothing is under way and nothing waits. */
+  /**
+   * Runs `work` when everything queued before it under `key` has settled: at once if there is nothing. Settles
+   * as `work` does, or rejects with the signal's reason if it is aborted before the work's turn.
+   */
+  run<T>(
+    key: string,
+    work: () => Promise<T>,
+    options?: { readonly signal?: AbortSignal | undefined },
+  ): Promise<T>;
+  /** Resolves when nothing is queued or running, work that is added meanwhile included. */
   idle(): Promise<void>;
 }
 
 export function createKeyedQueue(): KeyedQueue {
+  /** Settles when all the work under the key has. */
   const tails = new Map<string, Promise<void>>();
-
-  function run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = tails.get(key);
-    const result = before === undefined ? work() : before.then(work);
-    const tail = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    tails.set(key, tail);
-    void tail.then(() => {
-      if (tails.get(key) === tail) tails.delete(key);
-    });
-    return result;
-  }
-
   return {
-    run,
-    runUnlessAborted(key, signal, work, otherwise) {
-      const left = Promise.withResolvers<typeof otherwise>();
-      const leave = (): void => left.resolve(otherwise);
-      if (signal.aborted) leave();
-      signal.addEventListener("abort", leave);
-      // The turn of an aborted caller stays in the queue and does nothing, so that nobody overtakes.
-      const turn = run(key, async () => {
-        // A signal may outlive very many callers.
-        signal.removeEventListener("abort", leave);
-        return signal.aborted ? otherwise : work();
+    run(key, work, { signal } = {}) {
+      if (signal?.aborted) return Promise.reject(signal.reason);
+      const before = tails.get(key);
+      const result = before === undefined ? work() : turn(before, signal).then(work);
+      // Work that is aborted while it waits must not let what is behind it overtake what is before it.
+      const tail = Promise.allSettled([before, result]).then(() => {
+        if (tails.get(key) === tail) tails.delete(key);
       });
-      return Promise.race([turn, left.promise]);
+      tails.set(key, tail);
+      return result;
     },
     async idle() {
       while (tails.size > 0) await Promise.all(tails.values());
     },
   };
+}
+
+async function turn(before: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return before;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  try {
+    await Promise.race([before, aborted.promise]);
+  } finally {
+    // The signal may outlive the queue's work by far.
+    signal.removeEventListener("abort", abort);
+  }
 }

@@ -1,19 +1,19 @@
-/** What an operator has declared for the service to offer, as the config file's `service` section has it. */
+/** Everything that an operator has declared for runs to use: the config file's `service` section. */
 
-/** A place to work in: a repository, how to set it up and which command works there. */
+/** A repository to work in, its set-up and its agent. */
 export interface EnvironmentSpec {
-  /** What `config.environment_id` names. */
+  /** The value of `config.environment_id`. */
   readonly id: string;
   readonly description: string | null;
-  /** URL or path that git can clone; null: each run works in an empty folder. */
+  /** A URL or path that git can clone; null: each run works in an empty folder. */
   readonly repository: string | null;
-  /** What a run's worktree begins at; null: the repository's default branch. */
+  /** The branch that a run's worktree starts from; null: the repository's default branch. */
   readonly branch: string | null;
-  /** Run one after the other, by the shell, in each new worktree. */
+  /** Shell commands that run in order in each new worktree. */
   readonly setup: readonly string[];
-  /** The agent's command there, or the name of a preset; null: the service's own. */
+  /** The agent's command, or the name of a preset; null: the service's own. */
   readonly command: string | null;
-  /** Added to the environment of the set-up and of the command; may hold secrets. */
+  /** Variables for the set-up and the agent. They may hold secrets. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -23,16 +23,16 @@ export interface ModelSpec {
   readonly provider: string;
 }
 
-/** A skill that is declared by itself; those in the environments' repositories are found there. */
+/** A skill declared on its own; the service finds those in the environments' repositories itself. */
 export interface SkillSpec {
   /** `owner/repo:skill-name`. */
   readonly spec: string;
   readonly description: string | null;
-  /** Path of its SKILL.md. */
+  /** The path of its SKILL.md. */
   readonly file: string;
 }
 
-/** A dispatch target: what a run that is sent to it begins with. */
+/** A dispatch target with the defaults of its runs. */
 export interface FactorySpec {
   readonly uid: string;
   readonly name: string;
@@ -42,13 +42,13 @@ export interface FactorySpec {
   readonly environmentId: string | null;
   readonly modelId: string | null;
   readonly skill: string | null;
-  /** The agent's command of its runs, or the name of a preset; null: the environment's, or the service's. */
+  /** The agent's command, or the name of a preset; null: the environment's, or the service's. */
   readonly command: string | null;
 }
 
 export interface Catalog {
   readonly environments: readonly EnvironmentSpec[];
-  /** null where no model is declared. */
+  /** null if no model is declared. */
   readonly defaultModelId: string | null;
   readonly models: readonly ModelSpec[];
   readonly skills: readonly SkillSpec[];
@@ -62,3 +62,27 @@ export const emptyCatalog: Catalog = {
   skills: [],
   factories: [],
 };
+
+/** The environment with this id; null if none is declared with it. */
+export const environmentIn = (
+  { environments }: Catalog,
+  id: string | null | undefined,
+): EnvironmentSpec | null => environments.find((each) => each.id === id) ?? null;
+
+/** The factory with this uid; null if none is declared with it. */
+export const factoryIn = ({ factories }: Catalog, uid: string | null): FactorySpec | null =>
+  factories.find((each) => each.uid === uid) ?? null;
+
+/**
+ * The last two parts of a repository's URL or path; null if it has none. The rest of the address may be secret.
+ */
+export function repositoryName(address: string | null): { owner: string; repo: string } | null {
+  const [, owner, repo] = /([\w.-]+)[/:\\]([\w.-]+?)(?:\.git)?\/*$/i.exec(address ?? "") ?? [];
+  return owner === undefined || repo === undefined ? null : { owner, repo };
+}
+
+/** Whether the repository at the address is called `name`, an `owner/repo` in any case. */
+export function isRepository(address: string | null, name: string): boolean {
+  const found = repositoryName(address);
+  return found !== null && `${found.owner}/${found.repo}`.toLowerCase() === name.toLowerCase();
+}

@@ -1,89 +1,45 @@
 import { join, resolve } from "node:path";
-import type { Log } from "#base/log.ts";
 import { lockFolder } from "#disk/folder-lock.ts";
-import { defaultDemoStepMs } from "#service/agents/demonstration-agent.ts";
 import { withDescription } from "#service/api/description-endpoints.ts";
 import { endpoints } from "#service/api/endpoints.ts";
 import { createOperations } from "#service/api/operations.ts";
 import { createRoutes } from "#service/api/routes.ts";
 import { createAttachments } from "#service/files/attachments.ts";
-import type { SessionLinks } from "#service/sessions/session-keys.ts";
 import { createSessions } from "#service/sessions/sessions.ts";
 import { createRunStore } from "#service/store/run-store.ts";
 import { createExecution } from "#service/turns/execution.ts";
-import { type Catalog, emptyCatalog } from "./catalog.ts";
+import { emptyCatalog } from "./catalog.ts";
+import type { ServiceOptions } from "./options.ts";
 
-export type { SessionLinks } from "#service/sessions/session-keys.ts";
+export type { ServiceOptions } from "./options.ts";
 
-/** Where the service's paths begin. */
+/** The path prefix of every endpoint. */
 export const basePath = "/api/v1";
 
-export interface ServiceOptions {
-  /** Its documents live in the folder `service` of this one. */
-  readonly dataDir: string;
-  /** Bearer token of every caller. */
-  readonly apiKey: string;
-  /** How people reach this server, for links to a run's page; no path. */
-  readonly publicUrl: () => string;
-  /**
-   * The agent: the name of a preset (presets.ts), or a line that the shell runs in the run's folder, prompt on
-   * stdin, answer on stdout. Absent: a demonstration.
-   */
-  readonly command?: string | undefined;
-  /** What the command inherits, less the bot's own secrets (agent-environment.ts). */
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What the operator has declared to be picked; absent: nothing. */
-  readonly catalog?: Catalog;
-  /** What a run's session link allows whoever has it: to read, or to send follow-ups and cancel too. */
-  readonly sessionLinks?: SessionLinks;
-  /** Each run works in a folder of its own in here. */
-  readonly workDir: string;
-  /** Runs that are worked on at once, at least 1. */
-  readonly maxRuns: number;
-  /** New runs are refused while this many wait; 1000 if absent. */
-  readonly maxQueued?: number;
-  /** How long one turn may take, and how long the preparation of a run's folder. */
-  readonly timeoutMs: number;
-  /** How long the folder that an ended run has worked in is kept; 14 days if absent. */
-  readonly keepWorktreesMs?: number;
-  /** How long the files that came with a run, and that it left, are kept after its end; 90 days if absent. */
-  readonly keepFilesMs?: number;
-  /** Between SIGTERM and SIGKILL. */
-  readonly graceMs?: number;
-  /** How long one step of the demonstration takes. */
-  readonly demoStepMs?: number;
-  readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
-}
-
 export interface Service {
-  /** Answers requests to paths under `basePath`. */
+  /** Handles requests to paths below `basePath`. */
   fetch(request: Request): Response | Promise<Response>;
   /**
-   * Recovers what is on disk: queued runs run, interrupted ones become ERROR, and what a killed service left
-   * running is ended. Rejects with `FolderInUse` if another process serves the same folder.
+   * Recovers the data on disk: queued runs run, interrupted ones become ERROR, and processes that a killed
+   * service left are ended. Rejects with `FolderInUse` if another process serves the same folder.
    */
   start(): Promise<void>;
   /**
-   * Begins to end every process it started: the runs they work on become ERROR, queued runs stay queued.
-   * Requests are answered on. For whoever has more to stop than this before `stop`.
+   * Begins to end every process: running runs become ERROR, queued runs stay queued. Requests are still
+   * handled. For a caller that has other things to stop before `stop`.
    */
   drain(): void;
-  /** Drains, and resolves when that is done; from then on nothing is answered. */
+  /** Drains and resolves when that is done. Later requests are refused. */
   stop(): Promise<void>;
-  /** How many runs are queued or worked on. */
+  /** The number of runs that are queued or worked on. */
   unfinished(): number;
 }
 
-const defaultGraceMs = 5_000;
-const defaultMaxQueued = 1_000;
-const defaultKeepWorktreesMs = 14 * 24 * 3_600_000;
-const defaultKeepFilesMs = 90 * 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 
-/** An Agent Runs service of one's own: the whole Agent Runs API, run on this machine. */
+/** A whole Agent Runs API of your own, with its runs on this machine. */
 export function createService(options: ServiceOptions): Service {
-  const { apiKey, publicUrl, command, environment, maxRuns, timeoutMs, log } = options;
+  const { apiKey, publicUrl, log } = options;
   const { catalog = emptyCatalog, sessionLinks = "read", now = Date.now } = options;
   const folder = resolve(options.dataDir, "service");
 
@@ -95,15 +51,15 @@ export function createService(options: ServiceOptions): Service {
     attachments,
     folder,
     workDir: resolve(options.workDir),
-    command: command?.trim() ? command : null,
-    environment,
-    maxRuns: Math.max(1, maxRuns),
-    maxQueued: Math.max(1, options.maxQueued ?? defaultMaxQueued),
-    timeoutMs,
-    graceMs: options.graceMs ?? defaultGraceMs,
-    demoStepMs: options.demoStepMs ?? defaultDemoStepMs,
-    keepWorktreesMs: options.keepWorktreesMs ?? defaultKeepWorktreesMs,
-    keepFilesMs: options.keepFilesMs ?? defaultKeepFilesMs,
+    command: options.command?.trim() ? options.command : null,
+    environment: options.environment,
+    maxRuns: Math.max(1, options.maxRuns),
+    maxQueued: Math.max(1, options.maxQueued ?? 1_000),
+    timeoutMs: options.timeoutMs,
+    graceMs: options.graceMs ?? 5_000,
+    demoStepMs: options.demoStepMs ?? 700,
+    keepWorktreesMs: options.keepWorktreesMs ?? 14 * dayMs,
+    keepFilesMs: options.keepFilesMs ?? 90 * dayMs,
     now,
     log,
   });
@@ -125,7 +81,7 @@ export function createService(options: ServiceOptions): Service {
     executor,
     catalog,
     attachments,
-    foundSkills: executor.skills,
+    skills: executor.skills,
     sessions,
     nextPlace: () => ++places,
     now,
@@ -135,7 +91,7 @@ export function createService(options: ServiceOptions): Service {
     apiKey,
     endpoints: withDescription(endpoints, basePath),
     operations,
-    unavailable: () => (phase === "started" ? null : "The service is starting or stopping."),
+    isReady: () => phase === "started",
     log,
   });
 
@@ -163,7 +119,7 @@ export function createService(options: ServiceOptions): Service {
       phase = "started";
     },
     drain() {
-      // Whoever stops it hears what went wrong.
+      // `stop` reports the failure.
       drained().catch(() => undefined);
     },
     async stop() {

@@ -2,35 +2,70 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { createKeyedQueue } from "#base/keyed-queue.ts";
 
-test("work under one key is done in order, also when a caller leaves the queue", async () => {
+/** Work that notes its name when it runs, after `before`. */
+const working = (done: string[]) => (name: string, before?: Promise<void>) => async (): Promise<string> => {
+  await before;
+  done.push(name);
+  return name;
+};
+
+test("work under one key keeps its order when queued work is aborted", async () => {
   const queue = createKeyedQueue();
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
+  const work = working(done);
   const leaving = new AbortController();
-  const staying = new AbortController().signal;
-  const work =
-    (what: string, before = Promise.resolve()) =>
-    async (): Promise<string> => {
-      await before;
-      done.push(what);
-      return what;
-    };
-  const first = queue.runUnlessAborted("a", staying, work("first", gate.promise), "left");
-  const second = queue.runUnlessAborted("a", leaving.signal, work("second"), "left");
-  const third = queue.runUnlessAborted("a", staying, work("third"), "left");
-  const other = queue.runUnlessAborted("b", staying, work("other"), "left");
+  const { signal } = new AbortController();
+  const first = queue.run("a", work("first", gate.promise), { signal });
+  const second = queue.run("a", work("second"), { signal: leaving.signal });
+  const third = queue.run("a", work("third"));
+  const other = queue.run("b", work("other"));
   leaving.abort();
-  expect(await second).toBe("left");
+  await expect(second).rejects.toBe(leaving.signal.reason);
   expect(await other).toBe("other");
   gate.resolve();
   expect([await first, await third]).toEqual(["first", "third"]);
   expect(done).toEqual(["other", "first", "third"]);
 });
 
-test("no listener stays on a signal that outlives the work", async () => {
+test("work that fails rejects its own promise only", async () => {
+  const queue = createKeyedQueue();
+  const failing = queue.run("a", () => Promise.reject(new Error("failed")));
+  const next = queue.run("a", async () => "next");
+  await expect(failing).rejects.toThrow("failed");
+  expect(await next).toBe("next");
+});
+
+test("the first work under a key starts at once; aborted work never starts", async () => {
+  const queue = createKeyedQueue();
+  const done: string[] = [];
+  const first = queue.run("a", async () => done.push("first"));
+  expect(done).toEqual(["first"]);
+  const late = queue.run("b", async () => done.push("late"), { signal: AbortSignal.abort() });
+  await expect(late).rejects.toThrow();
+  await first;
+  expect(done).toEqual(["first"]);
+});
+
+test("idle waits for work that is added while it waits", async () => {
+  const queue = createKeyedQueue();
+  const done: string[] = [];
+  const work = working(done);
+  void queue.run("a", async () => {
+    await Promise.resolve();
+    void queue.run("b", work("later"));
+  });
+  await queue.idle();
+  expect(done).toEqual(["later"]);
+});
+
+test("a long-lived signal keeps no listener of finished work", async () => {
   const { signal } = new AbortController();
   const queue = createKeyedQueue();
-  for (let turn = 0; turn < 5; turn++) await queue.runUnlessAborted("a", signal, async () => turn, null);
+  const gate = Promise.withResolvers<void>();
+  const all = [queue.run("a", () => gate.promise, { signal }), queue.run("a", async () => {}, { signal })];
+  gate.resolve();
+  await Promise.all(all);
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 

@@ -3,24 +3,25 @@ import { withoutGitPlace } from "#service/files/git.ts";
 import type { Turn } from "./agent.ts";
 
 /**
- * The bot's own secrets, which an agent that works on somebody's request must not have. GITHUB_TOKEN is one
- * of them although an agent may want a token: it would speak as the bot. Give agents their own, as a
- * variable of their environment, or inside AGENT_COMMAND.
+ * The bot's own secrets, which no agent may have. GITHUB_TOKEN would let an agent speak as the bot: give agents
+ * their own token, as a variable of their environment or inside AGENT_COMMAND.
  */
 const withheld = /^(SLACK_.*|GITHUB_.*|AGENT_API_KEY|DATABASE_URL)$/i;
 
-/** By it a turn's processes are told from those of the set-up (stray-processes.ts), also inside another run. */
-const foreign = "AGENT_TURN";
+/** Marks a turn's processes (stray-processes.ts), so a service inside another run must not pass it on. */
+const turnMark = "AGENT_TURN";
 
-/** What every process of the service's runs inherits: what the service was given, without secrets. */
+/** The service's environment for the processes of its runs, without the bot's secrets. */
 export const inherited = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> =>
   texts(
-    Object.entries(withoutGitPlace(environment)).filter(([name]) => name !== foreign && !withheld.test(name)),
+    Object.entries(withoutGitPlace(environment)).filter(
+      ([name]) => name !== turnMark && !withheld.test(name),
+    ),
   );
 
-/** The command's environment: the inherited one, the declared variables, and the facts of the turn. */
+/** The environment of an agent's command: inherited, declared and turn variables. */
 export function agentEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   turn: Turn,
@@ -43,15 +44,15 @@ export function agentEnvironment(
   };
 }
 
-/** For a process that works in the folder. */
+/** Variables for a process that works in the folder. */
 export const placedIn = (folder: string): Record<string, string> => ({
-  // Some programs believe it rather than look.
+  // Some programs trust it instead of asking the system.
   PWD: folder,
-  // Without a repository of its own it must not work in one that happens to be around all folders.
+  // Keeps git from using a repository around the run's folder.
   GIT_CEILING_DIRECTORIES: dirname(folder),
 });
 
-/** No process can be given a NUL. */
+/** Environment variables can't contain NUL. */
 const texts = (pairs: readonly (readonly [string, string | null | undefined])[]): Record<string, string> =>
   Object.fromEntries(
     pairs.flatMap(([name, value]) => (typeof value === "string" ? [[name, value.replaceAll("\0", "")]] : [])),

@@ -1,8 +1,8 @@
-/** The events of the presets that print them. What is not as it is described here is passed over. */
+/** Reads the JSON events of Claude Code and Codex. Unknown events are ignored. */
 import { z } from "zod";
-import type { ReadEvent, Told } from "./json-lines.ts";
+import type { AgentEvent, ReadEvent } from "./json-lines.ts";
 
-/** What is of another shape counts as left out, lest the words beside it are lost. */
+/** A value of another type counts as absent, so that the rest of the event is still read. */
 const text = z.string().optional().catch(undefined);
 
 const claudeBlock = z.looseObject({
@@ -15,7 +15,7 @@ const claudeEvent = z.union([
   z.looseObject({
     type: z.literal("assistant"),
     message: z.looseObject({ content: z.array(claudeBlock) }),
-    /** Of an agent that the agent has called: its words are not the answer. */
+    /** Set for a subagent, whose text is not the answer. */
     parent_tool_use_id: text,
   }),
   z.looseObject({
@@ -33,23 +33,23 @@ export const readClaude: ReadEvent = (value) => {
   if (event === undefined) return [];
   if (event.type === "result") {
     if (!event.is_error) return event.result === undefined ? [] : [{ kind: "answered", text: event.result }];
-    // It is "success" also where the program has reached its end, but the model could not be asked.
+    // The subtype is "success" even if the model could not be reached.
     const subtype = event.subtype === "success" ? "" : (event.subtype ?? "");
     return [{ kind: "failed", text: event.result || event.errors?.join("; ") || subtype }];
   }
-  return event.message.content.flatMap((block): Told[] => {
-    if (block.type === "tool_use") return [{ kind: "did", text: deedOf(block.name ?? "", block.input) }];
+  return event.message.content.flatMap((block): AgentEvent[] => {
+    if (block.type === "tool_use") return [{ kind: "did", text: callText(block.name ?? "", block.input) }];
     if (block.type !== "text" || !block.text?.trim()) return [];
     return [{ kind: event.parent_tool_use_id ? "did" : "said", text: block.text }];
   });
 };
 
-/** Whichever of these a tool is given tells best what it does. */
-const tellingInputs = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt"];
+/** The inputs that describe a tool call best, in this order. */
+const describingInputs = ["command", "file_path", "path", "pattern", "url", "query", "description", "prompt"];
 
-function deedOf(tool: string, input: Readonly<Record<string, unknown>> = {}): string {
-  const what = tellingInputs.map((name) => input[name]).find((each) => typeof each === "string");
-  return what === undefined ? tool : `${tool}: ${String(what)}`;
+function callText(tool: string, inputs: Readonly<Record<string, unknown>> = {}): string {
+  const input = describingInputs.map((name) => inputs[name]).find((each) => typeof each === "string");
+  return input === undefined ? tool : `${tool}: ${String(input)}`;
 }
 
 const codexItem = z.looseObject({
@@ -74,7 +74,7 @@ const codexEvent = z.union([
 export const readCodex: ReadEvent = (value) => {
   const { data: event } = codexEvent.safeParse(value);
   if (event === undefined) return [];
-  // Not the end: it tells of tries to connect again, too, and of what is worse `turn.failed` follows.
+  // Not the end: it also reports reconnects, and `turn.failed` follows if the turn fails.
   if (event.type === "error") return [{ kind: "did", text: event.message }];
   if (event.type === "turn.failed") return [{ kind: "failed", text: event.error.message }];
   const { item } = event;

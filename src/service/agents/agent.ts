@@ -1,35 +1,35 @@
 import type { McpServerConfig } from "#agent-runs/schema.ts";
 
-/** One turn: what the agent is given. */
+/** One turn as the agent gets it. */
 export interface Turn {
   readonly runId: string;
   /** 1 is the first. */
   readonly number: number;
-  /** Made for the run and kept for its later turns; it exists. */
+  /** The run's own existing folder, kept for later turns. */
   readonly folder: string;
-  /** Everything the agent needs to read: base prompt, conversation so far, the new words. */
+  /** Base prompt, conversation so far and new messages. */
   readonly input: string;
-  /** The new words alone, oldest first. */
+  /** The new messages alone, oldest first. */
   readonly words: readonly string[];
   readonly model: string | null;
   readonly skill: string | null;
   readonly environmentId: string | null;
-  /** Path of a file with the run's MCP servers (`{"mcpServers": {…}}`); null if it has none. */
+  /** The path of a file with the run's MCP servers (`{"mcpServers": {…}}`); null if it has none. */
   readonly mcpFile: string | null;
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
-  /** What the paths of files that are made for this run's command begin with; they are outside its folder. */
+  /** The path prefix, outside of the run's folder, for further files that its command needs. */
   readonly ownFiles: string;
-  /** Where the files are that came with the request; null if there are none. */
+  /** The folder of the request's files; null if there are none. */
   readonly attachmentsFolder: string | null;
-  /** Files that the agent leaves here are shown with the run; it exists. */
+  /** The existing folder for files that the run shows as artifacts. */
   readonly artifactsFolder: string;
-  /** What the environment declares for its commands. */
+  /** The variables that the environment declares. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /**
- * `broken`: it could not be started. `aborted`: it was ended by the signal. `answer`: what it has to say in the
- * end; absent: all that it wrote.
+ * `broken`: the agent could not be started. `aborted`: the signal ended it. `answer`: its final answer; absent: the
+ * whole output.
  */
 export type TurnEnd =
   | { readonly kind: "finished"; readonly answer?: string }
@@ -38,22 +38,22 @@ export type TurnEnd =
   | { readonly kind: "aborted" };
 
 /**
- * The last line of what an agent writes when it needs a person's answer to go on; the text before it is the
- * question. The line itself is not shown.
+ * The last line of an agent's output when it needs a person's answer. The text before it is the question; the
+ * line itself is not shown.
  */
 export const blockedLine = "AGENT_BLOCKED";
 
 export interface Agent {
-  /** Before the first turn after being queued, while the run is still QUEUED. */
+  /** Called before the first turn, while the run is still QUEUED. */
   prepare?(signal: AbortSignal): Promise<void>;
   /**
-   * Works one turn through, telling what it writes piece by piece. Resolves when everything it started has
-   * ended; soon after `signal` is aborted in any case. Rejects only for a defect.
+   * Works on one turn and passes its output on piece by piece. Resolves when everything it started has ended,
+   * soon after `signal` is aborted at the latest. Rejects only on a defect.
    */
   work(turn: Turn, signal: AbortSignal, write: (text: string) => void): Promise<TurnEnd>;
 }
 
-/** What the agent wrote, and whether it asks. */
+/** Splits an agent's output into its text and whether it asks a question. */
 export function answerOf(output: string): { readonly text: string; readonly asks: boolean } {
   const text = output.trim();
   const asks = text === blockedLine || text.endsWith(`\n${blockedLine}`);

@@ -1,9 +1,7 @@
 import type { Log } from "#base/log.ts";
-import { lastLines } from "#service/files/git.ts";
-import { faultOf } from "#service/files/set-up.ts";
-import type { RunProcess } from "#service/processes/run-process.ts";
+import { faultOf, type RunProcess } from "#service/processes/run-process.ts";
 import { createRedaction } from "#service/processes/secret-values.ts";
-import { createTextTail } from "#service/processes/text-tail.ts";
+import { createTextTail, lastLines } from "#service/processes/text-tail.ts";
 import type { Agent, TurnEnd } from "./agent.ts";
 import { agentEnvironment } from "./agent-environment.ts";
 import { createEventReader } from "./json-lines.ts";
@@ -17,17 +15,17 @@ export interface CommandAgentOptions {
   readonly log: Log;
 }
 
-/** Of what is told of a failure. */
+/** The most characters of a failure's reason. */
 const mostReason = 4_000;
 
-/** A command as the agent: the input on stdin, the answer on stdout, exit code 0 for success. */
+/** An agent that runs a command: input on stdin, answer on stdout, exit code 0 for success. */
 export function createCommandAgent({ command, environment, run, log }: CommandAgentOptions): Agent {
   return {
     async work(turn, signal, write): Promise<TurnEnd> {
       const call = await callOf(command, turn);
       const redact = createRedaction(turn.variables);
       const stderr = createTextTail(mostReason);
-      const wish = {
+      const request = {
         runId: turn.runId,
         command: call.command,
         folder: turn.folder,
@@ -35,19 +33,19 @@ export function createCommandAgent({ command, environment, run, log }: CommandAg
         input: call.input,
       };
       const events = call.events === undefined ? null : createEventReader(call.events, write, redact);
-      const end = await run(wish, signal, { stdout: events?.add ?? write, stderr: stderr.add });
-      const told = events?.end() ?? { answer: null, fault: null };
+      const end = await run(request, signal, { stdout: events?.add ?? write, stderr: stderr.add });
+      const result = events?.end() ?? { answer: null, fault: null };
       if (end.kind === "aborted") return end;
-      const answer = told.answer === null ? {} : { answer: told.answer };
+      const answer = result.answer === null ? {} : { answer: result.answer };
       const fault = faultOf(end);
-      if (fault === null && told.fault === null) return { kind: "finished", ...answer };
+      if (fault === null && result.fault === null) return { kind: "finished", ...answer };
       if (end.kind === "unstarted") {
         log.error("the agent's command could not be started", { runId: turn.runId, error: end.error });
         return { kind: "broken", reason: "The agent's command could not be started." };
       }
       const failure = createTextTail(mostReason);
-      // Before it is cut: half a secret would not be found.
-      failure.add(redact(told.fault ?? ""));
+      // Redacted before it is cut, because half a secret would not be found.
+      failure.add(redact(result.fault ?? ""));
       const words = failure.text().trim() || lastLines(stderr.text());
       const reason = fault === null ? "The agent failed" : `The agent's command ${fault}`;
       return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}`, ...answer };

@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Agent, blockedLine, type Turn } from "./agent.ts";
 
-/** How long a run of the demonstration stays QUEUED, and how long each of its steps takes. */
-export const defaultDemoStepMs = 700;
-
 /**
- * The agent where no command is set: it does nothing, says so, and shows every state a run can have. A
- * request with the words "ask me" ends BLOCKED with a question, one with "fail on purpose" FAILED.
+ * The agent without a command: it changes nothing and says so. A request with the words "ask me" ends BLOCKED
+ * with a question, one with "fail on purpose" ends FAILED. `stepMs` is the time in the queue and of each step.
  */
 export function createDemonstrationAgent(stepMs: number): Agent {
   return {
@@ -27,7 +24,7 @@ export function createDemonstrationAgent(stepMs: number): Agent {
   };
 }
 
-/** Over when the time is, or when aborted; never rejects. */
+/** Resolves after the time or when aborted; never rejects. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   sleep(ms, undefined, { signal }).catch(() => undefined);
 
@@ -35,28 +32,33 @@ function performance(
   turn: Turn,
   request: string,
 ): { readonly steps: readonly string[]; readonly fails: boolean } {
-  const shown = request === "" ? "nothing in words" : `“${shortened(request)}”`;
+  const shown = request === "" ? "nothing" : `“${shortened(request)}”`;
   const continues = turn.number > 1;
   const greeting = continues
     ? `Demonstration agent here again. You added: ${shown}.\n\n`
-    : `Demonstration agent here: I only show how a run goes and change nothing.\n\nYou asked for: ${shown}.\n\n`;
+    : `Demonstration agent here: I only show how a run works and change nothing.\n\nYou asked for: ${shown}.\n\n`;
   const setUp =
-    "To have it really done, set AGENT_COMMAND to claude, codex, gemini, opencode or oz, or to a command that " +
-    "reads a prompt on stdin and writes its answer on stdout.\n";
+    "For a real agent, set AGENT_COMMAND to claude, codex, gemini, opencode or oz, or to a command that reads " +
+    "the prompt on stdin and prints its answer.\n";
   if (/\bask me\b/i.test(request)) {
     return {
-      steps: [greeting, "Before I go on: which way would you like it? Reply here to answer.\n", blockedLine],
+      steps: [
+        greeting,
+        "Before I continue: which option would you like? Reply here to answer.\n",
+        blockedLine,
+      ],
       fails: false,
     };
   }
-  if (/\bfail on purpose\b/i.test(request)) return { steps: [greeting, "I start, and then:\n"], fails: true };
+  if (/\bfail on purpose\b/i.test(request))
+    return { steps: [greeting, "I start, and then I fail:\n"], fails: true };
   const would = continues
-    ? `A real agent would now go on with ${shown} where the conversation left off.\n\n`
+    ? `A real agent would now continue the conversation with ${shown}.\n\n`
     : "A real agent would now read the code, make the change, run the tests and open a pull request.\n\n";
   return { steps: [greeting, would, setUp], fails: false };
 }
 
-/** What a person asked: the text up to its first empty line, without quoted and reference lines. */
+/** The request in a message: the text before its first empty line, without quoted and reference lines. */
 function firstParagraph(text: string): string {
   const lines: string[] = [];
   for (const line of text.split("\n").map((each) => each.trim())) {

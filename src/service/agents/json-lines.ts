@@ -1,31 +1,31 @@
-/** Reads what a program prints that tells of its work as JSON, one event a line. */
+/** Reads the output of programs that report their work as JSON, one event a line. */
 
-/** What an event means to people. The last words said are the answer, unless it is told apart. */
-export type Told =
+/** An event for people. The last `said` is the answer unless there is an `answered`. */
+export type AgentEvent =
   | { readonly kind: "said"; readonly text: string }
   | { readonly kind: "did"; readonly text: string }
   | { readonly kind: "answered"; readonly text: string }
   | { readonly kind: "failed"; readonly text: string };
 
-/** Knows one program's events; those that it does not know mean nothing. */
-export type ReadEvent = (event: unknown) => readonly Told[];
+/** Translates one program's events. Unknown events translate to nothing. */
+export type ReadEvent = (event: unknown) => readonly AgentEvent[];
 
 export interface EventReader {
   /** The next piece of the output. */
   add(text: string): void;
-  /** There is no more; null: nothing was told of it. */
+  /** To be called at the end of the output. null: the program reported none. */
   end(): { readonly answer: string | null; readonly fault: string | null };
 }
 
-/** A longer line, such as one with a picture in it, is let go by. */
+/** Longer lines, such as those with pictures, are ignored. */
 const mostLine = 5_000_000;
 const mostDeed = 200;
-/** Of lines that nobody understood, in case that none is understood. */
+/** The most characters of unknown events, which are shown if no event is known. */
 const mostUnknown = 20_000;
 
 /**
- * `write` is given what people can read, as it comes; lines that are no JSON are passed on as they are. `redact` is
- * done to what is cut: half a secret would not be found.
+ * Passes readable text to `write` as it comes; lines that are not JSON pass unchanged. `redact` is applied to text
+ * before it is cut, because half a secret would not be found.
  */
 export function createEventReader(
   read: ReadEvent,
@@ -40,24 +40,24 @@ export function createEventReader(
   let answer: string | null = null;
   let fault: string | null = null;
 
-  function tell(told: Told): void {
+  function show(event: AgentEvent): void {
     understood = true;
-    switch (told.kind) {
+    switch (event.kind) {
       case "said":
-        said = told.text;
-        write(`\n${told.text.trim()}\n\n`);
+        said = event.text;
+        write(`\n${event.text.trim()}\n\n`);
         return;
       case "did":
-        write(`▸ ${firstLine(redact(told.text))}\n`);
+        write(`▸ ${firstLine(redact(event.text))}\n`);
         return;
       case "answered":
-        answer = told.text;
+        answer = event.text;
         return;
       case "failed":
-        fault = told.text;
+        fault = event.text;
         return;
       default:
-        told satisfies never;
+        event satisfies never;
     }
   }
 
@@ -69,7 +69,7 @@ export function createEventReader(
     const event = parsed(text);
     if (event === null) return write(`${text}\n`);
     if (!understood) unknown = `${unknown}${text}\n`.slice(-mostUnknown);
-    for (const told of read(event)) tell(told);
+    for (const each of read(event)) show(each);
   }
 
   return {
@@ -85,7 +85,7 @@ export function createEventReader(
     end() {
       if (length > 0) line();
       if (!understood && unknown !== "") write(unknown);
-      // Some versions of claude tell an empty result after words that they have told before.
+      // Some versions of claude report an empty result after the text of their answer.
       return { answer: answer?.trim() ? answer : (said ?? answer), fault };
     },
   };

@@ -1,13 +1,13 @@
-/** The run's MCP servers as the different programs want to read them. */
+/** A run's MCP servers in the formats of the different programs. */
 import type { McpServerConfig } from "#agent-runs/schema.ts";
 
 export type McpServers = Readonly<Record<string, McpServerConfig>>;
 
-/** Servers that are started, or reached over HTTP; shared ones are known to the hosted service alone. */
+/** Servers that are started or reached over HTTP. Only the hosted service knows shared ones. */
 const own = (servers: McpServers): readonly (readonly [string, McpServerConfig])[] =>
   Object.entries(servers).filter(([, { command, url }]) => command !== undefined || url !== undefined);
 
-/** Claude Code takes a server without a type for one that is started. */
+/** Claude Code starts servers without a type, so those with a URL need one. */
 export const forClaude = (servers: McpServers): unknown => ({
   mcpServers: Object.fromEntries(
     own(servers).map(([name, server]) => [
@@ -17,7 +17,7 @@ export const forClaude = (servers: McpServers): unknown => ({
   ),
 });
 
-/** Gemini CLI takes `url` for server-sent events, `httpUrl` for HTTP. */
+/** Gemini CLI uses `url` for server-sent events and `httpUrl` for HTTP. */
 export const forGemini = (servers: McpServers): unknown => ({
   mcpServers: Object.fromEntries(
     own(servers).map(([name, { url, ...server }]) => [
@@ -39,13 +39,9 @@ export const forOpencode = (servers: McpServers): unknown => ({
   ),
 });
 
-/** The same map as the API's. */
-export const forOz = (servers: McpServers): unknown => servers;
-
 /**
- * Codex takes servers as a TOML value among its arguments, where everybody on the machine could read
- * them: secrets stay out of it and are given as variables of the environment. It refuses names with anything
- * but letters, digits, `_` and `-`.
+ * Codex takes servers as a TOML value among its arguments, which everybody on the machine can read, so secrets
+ * become variables of the environment. It allows only letters, digits, `_` and `-` in names.
  */
 export function forCodex(servers: McpServers): {
   readonly value: string;

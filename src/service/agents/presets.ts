@@ -1,31 +1,31 @@
 /**
- * The command-line agents that people have, as the one word that is their command. Each works without
- * asking for permission, since there is nobody to give it: what a run may do is for the machine to bound.
+ * Command-line agents that can be named by one word. None of them asks for permission, since nobody could give it:
+ * the machine must limit what a run may do.
  */
-
 import { writeDurably } from "#disk/durable-file.ts";
 import type { Command } from "#service/processes/run-process.ts";
 import { blockedLine, type Turn } from "./agent.ts";
 import { readClaude, readCodex } from "./agent-events.ts";
 import type { ReadEvent } from "./json-lines.ts";
-import { forClaude, forCodex, forGemini, forOpencode, forOz } from "./mcp-formats.ts";
+import { forClaude, forCodex, forGemini, forOpencode, type McpServers } from "./mcp-formats.ts";
 
-/** How a command is called for one turn; `environment` is added to the command's. */
+/** The call of a command for one turn. */
 export interface Call {
   readonly command: Command;
   readonly input: string;
+  /** Added to the agent's environment. */
   readonly environment: Readonly<Record<string, string>>;
-  /** For a program that tells of its work in events; absent: what it prints is its answer. */
+  /** Reads the program's events; absent: its output is its answer. */
   readonly events?: ReadEvent;
 }
 
-/** Writes a file of the run's own and resolves with its path. */
+/** Writes a file outside of the run's folder and resolves with its path. */
 type WriteFile = (ending: string, text: string) => Promise<string>;
 type Preset = (turn: Turn, model: string | null, write: WriteFile) => Promise<Call>;
 
 /**
- * What such an agent can't know. It stands first, so that no prompt that begins with a slash is taken for one
- * of the program's own commands.
+ * Instructions for running unattended. They come first, so that a prompt that begins with a slash is not read as
+ * one of the program's own commands.
  */
 const briefing = ({ artifactsFolder }: Turn): string =>
   `You work unattended: nobody can answer while you work. If you can't go on without an answer, end with your \
@@ -35,14 +35,21 @@ screenshots, belong in the folder ${artifactsFolder}.`;
 const briefed = (turn: Turn): string => `${briefing(turn)}\n\n${turn.input}`;
 
 const hasServers = (turn: Turn): boolean => Object.keys(turn.mcpServers).length > 0;
-/** With `=`, so that no value is taken for an option. */
+
+/** The path of a new file with the run's MCP servers; null if it has none. */
+const serversFile = async (
+  turn: Turn,
+  write: WriteFile,
+  ending: string,
+  format: (servers: McpServers) => unknown,
+) => (hasServers(turn) ? write(ending, JSON.stringify(format(turn.mcpServers))) : null);
+
+/** With `=`, so that no value is read as an option. */
 const option = (name: string, value: string | null): string[] => (value === null ? [] : [`${name}=${value}`]);
 
-/** https://code.claude.com/docs/en/cli-reference. As text it would print nothing before its end. */
+/** https://code.claude.com/docs/en/cli-reference. Its text output would print nothing before the end. */
 const claude: Preset = async (turn, model, write) => {
-  const servers = hasServers(turn)
-    ? await write("claude.json", JSON.stringify(forClaude(turn.mcpServers)))
-    : null;
+  const servers = await serversFile(turn, write, "claude.json", forClaude);
   const args = [
     "--print",
     "--output-format=stream-json",
@@ -56,8 +63,8 @@ const claude: Preset = async (turn, model, write) => {
 };
 
 /**
- * https://developers.openai.com/codex/noninteractive. Its sandbox lets nobody commit in a worktree, whose
- * commits are kept in a folder elsewhere, or push.
+ * https://developers.openai.com/codex/noninteractive. Its sandbox would prevent pushes, and commits in a worktree,
+ * whose repository is in another folder.
  */
 const codex: Preset = async (turn, model) => {
   const servers = hasServers(turn) ? forCodex(turn.mcpServers) : null;
@@ -78,11 +85,9 @@ const codex: Preset = async (turn, model) => {
   };
 };
 
-/** https://geminicli.com/docs/cli/headless. In a folder that nobody trusts it would ask, and so not start. */
+/** https://geminicli.com/docs/cli/headless. It would ask before it works in an untrusted folder. */
 const gemini: Preset = async (turn, model, write) => {
-  const settings = hasServers(turn)
-    ? await write("gemini.json", JSON.stringify(forGemini(turn.mcpServers)))
-    : null;
+  const settings = await serversFile(turn, write, "gemini.json", forGemini);
   const args = ["--approval-mode=yolo", "--output-format=text", ...option("--model", model)];
   return {
     command: { program: "gemini", args },
@@ -96,9 +101,7 @@ const gemini: Preset = async (turn, model, write) => {
 
 /** https://opencode.ai/docs/cli; models are named `provider/model`. */
 const opencode: Preset = async (turn, model, write) => {
-  const config = hasServers(turn)
-    ? await write("opencode.json", JSON.stringify(forOpencode(turn.mcpServers)))
-    : null;
+  const config = await serversFile(turn, write, "opencode.json", forOpencode);
   return {
     command: { program: "opencode", args: ["run", "--auto", ...option("--model", model)] },
     input: briefed(turn),
@@ -106,17 +109,17 @@ const opencode: Preset = async (turn, model, write) => {
   };
 };
 
-/** Linux takes no argument of 128 KiB. */
+/** Linux limits an argument to 128 KiB. */
 const mostArgumentBytes = 100_000;
 
 /** https://docs.warp.dev/reference/cli. It reads no prompt from stdin. */
 const oz: Preset = async (turn, model, write) => {
-  const servers = hasServers(turn) ? await write("oz.json", JSON.stringify(forOz(turn.mcpServers))) : null;
+  const servers = await serversFile(turn, write, "oz.json", (all) => all);
   const input = briefed(turn);
   const prompt =
     Buffer.byteLength(input) <= mostArgumentBytes
       ? input
-      : `What you are to do is written in the file ${await write("prompt.txt", input)}: read all of it.`;
+      : `Your task is in the file ${await write("prompt.txt", input)}: read all of it.`;
   const args = [
     "agent",
     "run",
@@ -132,8 +135,8 @@ const oz: Preset = async (turn, model, write) => {
 const presets: ReadonlyMap<string, Preset> = new Map(Object.entries({ claude, codex, gemini, opencode, oz }));
 
 /**
- * How the command is called: a preset if it is exactly the name of one, else as a line for the shell that
- * reads its input. Rejects with the file system's error.
+ * The call of the command: the preset with exactly this name, else a shell line with the input on stdin. Rejects
+ * with the file system's error.
  */
 export async function callOf(command: string, turn: Turn): Promise<Call> {
   const preset = presets.get(command.trim());

@@ -1,5 +1,5 @@
-import type { CreateResponse } from "#agent-runs/schema.ts";
-import type { Catalog, FactorySpec } from "#service/catalog.ts";
+import type { CreateResponse, FactoryRunResponse } from "#agent-runs/schema.ts";
+import { type Catalog, type FactorySpec, factoryIn } from "#service/catalog.ts";
 import type { RepositorySkills } from "#service/files/repository-skills.ts";
 import type { Run } from "#service/run/run-document.ts";
 import type { RunStore } from "#service/store/run-store.ts";
@@ -7,46 +7,36 @@ import { environmentsQuery, factoriesQuery, skillsQuery } from "#service/wire/ca
 import { runsLike } from "#service/wire/list-query.ts";
 import { missing, type Result, refused } from "#service/wire/problem.ts";
 import { readQuery } from "#service/wire/query.ts";
-import { mostBodyBytes, readBody } from "#service/wire/request-body.ts";
+import { readBody } from "#service/wire/request-body.ts";
 import { type FactoryRequest, factoryRequest, type RunRequest } from "#service/wire/wire-shapes.ts";
 import { skillsOf } from "./catalog-skills.ts";
 import { environmentOf, factoryOf, modelsOf } from "./catalog-wire.ts";
-import type { Operations } from "./endpoint.ts";
 
-/** A run that was made and waits for its turn. */
-export interface Beginning {
-  readonly begun: CreateResponse;
-  /** Address of its page. */
+/** A new run in the queue. */
+export interface Begun {
+  readonly answer: CreateResponse;
+  /** The address of its page. */
   readonly link: string;
 }
 
 export interface CatalogOperationOptions {
   readonly catalog: Catalog;
   readonly runs: RunStore;
-  readonly foundSkills: RepositorySkills;
-  readonly begin: (request: RunRequest, factoryUid: string | null) => Promise<Result<Beginning>>;
+  readonly skills: RepositorySkills;
+  /** Creates and queues a run. */
+  readonly begin: (request: RunRequest, factoryUid: string | null) => Promise<Result<Begun>>;
 }
 
-type CatalogOperations = Pick<
-  Operations,
-  "environments" | "models" | "skills" | "factories" | "factory" | "dispatch"
->;
-
-/** What tells of what the operator has declared, and runs of declared factories. */
-export function createCatalogOperations(options: CatalogOperationOptions): CatalogOperations {
-  const { catalog, runs, foundSkills, begin } = options;
-
-  /** The run that was created last of those with this environment or skill; null if there is none. */
+/** The endpoints that list the operator's declarations and create runs of factories. */
+export function createCatalogOperations({ catalog, runs, skills, begin }: CatalogOperationOptions) {
+  /** The last created run with this environment or skill; null if there is none. */
   async function newest(of: { environment_id: string } | { skill: string }): Promise<Run | null> {
     const page = await runs.list(runsLike({ ...of, sort_by: "created_at", limit: 1 }));
     return page.ok ? (page.value.runs[0] ?? null) : null;
   }
-  const found = (uid: string): FactorySpec | null =>
-    catalog.factories.find((factory) => factory.uid === uid) ?? null;
-  const unknownFactory = (uid: string) => missing("factory", uid);
 
   return {
-    async environments(parameters) {
+    async environments(parameters: URLSearchParams): Promise<Result<unknown>> {
       const query = readQuery(parameters, environmentsQuery);
       if (!query.ok) return query;
       const environments = await Promise.all(
@@ -58,21 +48,17 @@ export function createCatalogOperations(options: CatalogOperationOptions): Catal
       return { ok: true, value: { environments } };
     },
 
-    models: () => ({ ok: true, value: modelsOf(catalog) }),
+    models: (): Result<unknown> => ({ ok: true, value: modelsOf(catalog) }),
 
-    async skills(parameters) {
+    async skills(parameters: URLSearchParams): Promise<Result<unknown>> {
       const query = readQuery(parameters, skillsQuery);
       if (!query.ok) return query;
-      const agents = await skillsOf({
-        catalog,
-        query: query.value,
-        found: await foundSkills.find(query.value.refresh),
-        newest: (skill) => newest({ skill }),
-      });
-      return { ok: true, value: { agents } };
+      const found = await skills.find(query.value.refresh);
+      const newestOf = (skill: string) => newest({ skill });
+      return { ok: true, value: { agents: await skillsOf(catalog, query.value, found, newestOf) } };
     },
 
-    factories(parameters) {
+    factories(parameters: URLSearchParams): Result<unknown> {
       const query = readQuery(parameters, factoriesQuery);
       if (!query.ok) return query;
       const { search, limit, cursor } = query.value;
@@ -83,7 +69,10 @@ export function createCatalogOperations(options: CatalogOperationOptions): Catal
       const last = cursor === undefined ? null : Buffer.from(cursor, "base64url").toString("utf8");
       const from = last === null ? 0 : matching.findIndex(({ uid }) => uid === last) + 1;
       if (last !== null && from === 0) {
-        return refused("invalid_request", "cursor: it is not one that this service gave for the same search");
+        return refused(
+          "invalid_request",
+          "cursor: it must be the `next_cursor` of a page with the same search",
+        );
       }
       const page = matching.slice(from, from + limit);
       const more = from + limit < matching.length;
@@ -97,37 +86,30 @@ export function createCatalogOperations(options: CatalogOperationOptions): Catal
       };
     },
 
-    factory(uid) {
-      const spec = found(uid);
-      return spec === null ? unknownFactory(uid) : { ok: true, value: factoryOf(spec, catalog) };
+    factory(uid: string): Result<unknown> {
+      const spec = factoryIn(catalog, uid);
+      return spec === null ? missing("factory", uid) : { ok: true, value: factoryOf(spec, catalog) };
     },
 
-    async dispatch(uid, request) {
-      const spec = found(uid);
-      if (spec === null) return unknownFactory(uid);
-      const body = await readBody(request, factoryRequest, mostBodyBytes);
+    /** Creates a run of the factory. */
+    async dispatch(uid: string, request: Request): Promise<Result<FactoryRunResponse>> {
+      const spec = factoryIn(catalog, uid);
+      if (spec === null) return missing("factory", uid);
+      const body = await readBody(request, factoryRequest);
       if (!body.ok) return body;
-      const made = await begin(requestOf(spec, body.value), uid);
-      if (!made.ok) return made;
-      const { begun, link } = made.value;
+      const begun = await begin(requestOf(spec, body.value), uid);
+      if (!begun.ok) return begun;
+      const { answer, link } = begun.value;
       const { ticket_ref } = body.value;
-      return {
-        ok: true,
-        value: {
-          ...begun,
-          factory_uid: uid,
-          run_url: link,
-          ...(ticket_ref === undefined ? {} : { ticket_ref }),
-        },
-      };
+      const ticket = ticket_ref === undefined ? {} : { ticket_ref };
+      return { ok: true, value: { ...answer, factory_uid: uid, run_url: link, ...ticket } };
     },
   };
 }
 
-/** How a factory's run is asked for: with the prompt, and all else as the factory declares it. */
-function requestOf(spec: FactorySpec, asked: FactoryRequest): RunRequest {
+/** The request for a factory's run: the caller's prompt with everything that the factory declares. */
+function requestOf(spec: FactorySpec, { prompt, title, ticket_ref, ticket_url }: FactoryRequest): RunRequest {
   const { name, basePrompt, environmentId, modelId, skill } = spec;
-  const { prompt, title, ticket_ref, ticket_url } = asked;
   return {
     prompt,
     ...(title === undefined ? {} : { title }),

@@ -1,95 +1,77 @@
+import { v7 as newUuid } from "uuid";
 import type { Attachment } from "#agent-runs/schema.ts";
 import type { Catalog } from "#service/catalog.ts";
 import type { Attachments } from "#service/files/attachments.ts";
-import { newRun } from "#service/run/new-run.ts";
+import { newRun, skillOf } from "#service/run/new-run.ts";
 import type { Run, Utterance } from "#service/run/run-document.ts";
-import { newRunId } from "#service/run/run-id.ts";
 import { newSessionKey } from "#service/sessions/session-keys.ts";
 import type { RunStore } from "#service/store/run-store.ts";
-import { type Result, refused } from "#service/wire/problem.ts";
+import { type Refused, type Result, refused } from "#service/wire/problem.ts";
 import type { RunRequest } from "#service/wire/wire-shapes.ts";
 
 export interface CreateRunOptions {
   readonly runs: RunStore;
   readonly catalog: Catalog;
   readonly attachments: Attachments;
-  /** The next place in the order of creation and in the queue. */
+  /** Returns the next place in the order of creation and in the queue. */
   readonly nextPlace: () => number;
   readonly now: () => number;
 }
 
 /**
- * Makes the run that is asked for, or says which field keeps it from that. Resolves when the run is durable;
- * whoever executes runs is told by the caller.
+ * Checks the request and creates its run: the one place that validates environments, models, conversations and
+ * attachments. Resolves when the run is durable; queuing it is the caller's task. Rejects with the store's error.
  */
-export type CreateRun = (request: RunRequest, factoryUid: string | null) => Promise<Result<Run>>;
-
-export function createRunCreator(options: CreateRunOptions): CreateRun {
-  const { runs, catalog, attachments, nextPlace, now } = options;
-  return async (request, factoryUid) => {
-    const resolved = resolve(request, catalog);
-    if (!resolved.ok) return resolved;
-    const earlier = await earlierConversation(runs, request.conversation_id);
-    if (earlier === null) {
-      return refused("invalid_request", "conversation_id: there is no such conversation");
-    }
-    const id = newRunId(now());
-    const kept = await attachments.keep(id, [...(request.attachments ?? []), ...imagesOf(request)]);
-    if (!kept.ok) return kept;
-    const document = newRun(resolved.value, {
-      id,
-      order: nextPlace(),
-      now: now(),
-      sessionKey: newSessionKey(),
-      earlier,
-      factoryUid,
-      attachments: kept.value,
-    });
-    try {
-      await runs.add(document);
-    } catch (error) {
-      await attachments.remove(id);
-      throw error;
-    }
-    return { ok: true, value: document.run };
-  };
-}
-
-/** What the schema can't say of the request, and the defaults of what it leaves out. */
-function resolve(request: RunRequest, catalog: Catalog): Result<RunRequest> {
+export async function createRun(
+  { runs, catalog, attachments, nextPlace, now }: CreateRunOptions,
+  request: RunRequest,
+  factoryUid: string | null,
+): Promise<Result<Run>> {
   const { config } = request;
-  // An empty one is none: it does not win over the configuration's.
-  const skill = request.skill || config?.skill_spec || undefined;
-  if (!request.prompt?.trim() && skill === undefined) {
+  if (!request.prompt?.trim() && skillOf(request) === null) {
     return refused("invalid_request", "prompt: it is required unless a skill is given");
   }
-  const fault =
-    unknown("environment_id", config?.environment_id, catalog.environments) ??
-    unknown("model_id", config?.model_id, catalog.models);
-  if (fault !== null) return refused("invalid_request", fault);
-  const { skill: _, ...rest } = request;
+  const undeclared =
+    notAmong("environment_id", config?.environment_id, catalog.environments) ??
+    notAmong("model_id", config?.model_id, catalog.models);
+  if (undeclared !== null) return undeclared;
+  const earlier = await earlierConversation(runs, request.conversation_id);
+  if (earlier === null) return refused("invalid_request", "conversation_id: there is no such conversation");
+  // Version 7 begins with the time, so runs that are created together stand together in the database.
+  const id = newUuid({ msecs: now() });
+  const kept = await attachments.keep(id, [...(request.attachments ?? []), ...imagesOf(request)]);
+  if (!kept.ok) return kept;
   const model = config?.model_id || catalog.defaultModelId;
-  return {
-    ok: true,
-    value: {
-      ...rest,
-      ...(skill === undefined ? {} : { skill }),
-      ...(model ? { config: { ...config, model_id: model } } : {}),
-    },
-  };
+  const document = newRun(model ? { ...request, config: { ...config, model_id: model } } : request, {
+    id,
+    order: nextPlace(),
+    now: now(),
+    sessionKey: newSessionKey(),
+    earlier,
+    factoryUid,
+    attachments: kept.value,
+  });
+  try {
+    await runs.add(document);
+  } catch (error) {
+    await attachments.remove(id);
+    throw error;
+  }
+  return { ok: true, value: document.run };
 }
 
-/** Where any are declared, only those can be named. */
-function unknown(
+/** Refuses an id that is not declared, if any are. */
+function notAmong(
   field: string,
   id: string | null | undefined,
   declared: readonly { readonly id: string }[],
-): string | null {
+): Refused | null {
   if (!id || declared.length === 0 || declared.some((each) => each.id === id)) return null;
-  return `config.${field}: it is none of ${declared.map((each) => each.id).join(", ")}`;
+  const ids = declared.map((each) => each.id).join(", ");
+  return refused("invalid_request", `config.${field}: it must be one of ${ids}`);
 }
 
-/** What was said so far in the conversation that a new run continues; null if there is no such one. */
+/** Everything said so far in the conversation that a new run continues; null if there is no such one. */
 async function earlierConversation(
   runs: RunStore,
   conversationId: string | undefined,

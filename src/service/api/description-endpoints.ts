@@ -2,36 +2,35 @@ import { docsPage } from "./docs-page.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type OpenApiDocument, openApiOf } from "./openapi.ts";
 
-/** The endpoints, and those that describe all of them, themselves included. */
+/** Adds the endpoints that describe the API, themselves included. */
 export function withDescription(endpoints: readonly Endpoint[], basePath: string): readonly Endpoint[] {
+  // Made once, because it takes 80 ms.
   let made: OpenApiDocument | null = null;
   const document = (): OpenApiDocument => {
     made ??= openApiOf(all, basePath);
     return made;
   };
+  const about = { method: "GET", group: "This description", open: true, refusals: [] } as const;
   const all: readonly Endpoint[] = [
     ...endpoints,
     {
+      ...about,
       id: "getOpenApi",
-      method: "GET",
       path: "/openapi.json",
-      group: "This description",
-      summary: "This description for programs, an OpenAPI document",
-      open: true,
-      answer: { media: "application/json", what: "OpenAPI 3.1" },
-      refusals: [],
-      handle: () => Response.json(document(), { headers: { "cache-control": "no-cache" } }),
+      summary: "Get this description as an OpenAPI document",
+      answer: { media: "application/json", description: "OpenAPI 3.1" },
+      handle: () => ({
+        ok: true,
+        value: Response.json(document(), { headers: { "cache-control": "no-cache" } }),
+      }),
     },
     {
+      ...about,
       id: "getDocs",
-      method: "GET",
       path: "/docs",
-      group: "This description",
-      summary: "This description for people",
-      open: true,
-      answer: { media: "text/html", what: "The page" },
-      refusals: [],
-      handle: () => docsPage(document()),
+      summary: "Get this description as a page",
+      answer: { media: "text/html", description: "The page" },
+      handle: async () => ({ ok: true, value: await docsPage(document()) }),
     },
   ];
   return all;

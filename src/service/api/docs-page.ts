@@ -25,7 +25,7 @@ const style = `
   @media (max-width: 34rem) { dl { display: block } dd { margin: 0 0 .4rem 1rem } }
 `;
 
-/** No scripts, nothing from elsewhere, no frames. */
+/** Allows no scripts, no outside content and no frames. */
 const headers = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [
@@ -40,7 +40,7 @@ const headers = {
   "cache-control": "no-cache",
 };
 
-/** The document as a page for people. */
+/** Renders the OpenAPI document as a page. */
 export async function docsPage(document: OpenApiDocument): Promise<Response> {
   const { info, servers, tags, paths, components } = document;
   const base = servers[0]?.url ?? "";
@@ -62,9 +62,9 @@ export async function docsPage(document: OpenApiDocument): Promise<Response> {
 <body>
 <h1>${info.title}</h1>
 <p>${text(info.description)}</p>
-<p>Everything below is found under <code>${base}</code> and wants the header <code>Authorization: Bearer …</code> with the API key, unless it is said to be open. The same for programs: <a href="${base}/openapi.json">openapi.json</a>.</p>
+<p>All paths below start with <code>${base}</code>. Requests need the header <code>Authorization: Bearer …</code> with the API key, except for endpoints marked as open. For programs, the same description is in <a href="${base}/openapi.json">openapi.json</a>.</p>
 <pre>curl -H "Authorization: Bearer $AGENT_API_KEY" -H "Content-Type: application/json" \\
-  -d '{"prompt": "Tell what this repository is about"}' …${base}/agent/run</pre>
+  -d '{"prompt": "Explain what this repository does"}' …${base}/agent/run</pre>
 <nav>${grouped.map(
     ({ name, operations: of }) =>
       html`<h4>${name}</h4><ul>${of.map(
@@ -91,7 +91,7 @@ const endpoint = (path: string, method: string, operation: OpenApiOperation): Ht
   const { operationId, summary, description, security, parameters, requestBody, responses } = operation;
   return html`<article id="${operationId}">
 <h3><code><b class="method">${method}</b> ${path}</code></h3>
-<p>${summary}. ${text(description ?? "")}${security === undefined ? "" : " Open: no API key is needed."}</p>
+<p>${summary}. ${text(description ?? "")}${security === undefined ? "" : " Open: needs no API key."}</p>
 ${
   parameters.length === 0
     ? ""
@@ -101,10 +101,12 @@ ${
       )}</dl>`
 }
 ${requestBody === undefined ? "" : html`<h4>Body</h4>${shape(requestBody.content["application/json"].schema)}`}
-<h4>Answers</h4>
+<h4>Responses</h4>
 <dl>${Object.entries(responses).map(
-    ([status, { description: what, content }]) =>
-      html`<dt><code>${status}</code></dt><dd>${text(what.replace(/\.$/, ""))}: ${Object.entries(content).map(
+    ([status, { description: about, content }]) =>
+      html`<dt><code>${status}</code></dt><dd>${text(about.replace(/\.$/, ""))}: ${Object.entries(
+        content,
+      ).map(
         ([media, { schema }]) =>
           html`${media === "application/json" ? "" : html`<code>${media}</code> `}${kind(schema)}`,
       )}</dd>`,
@@ -112,11 +114,11 @@ ${requestBody === undefined ? "" : html`<h4>Body</h4>${shape(requestBody.content
 </article>`;
 };
 
-/** What stands in backticks is code. */
+/** Renders backticks as code. */
 const text = (words: string): Html[] =>
   words.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 
-/** The members of an object, or what kind of value it is. */
+/** Lists an object's members; for any other value, names its kind. */
 function shape(schema: JsonSchema): Html {
   const { properties, required = [] } = schema;
   const about = html`<p>${text(schema.description ?? "")}</p>`;
@@ -128,7 +130,7 @@ function shape(schema: JsonSchema): Html {
   })}</dl>`;
 }
 
-/** A few words on what a value is; a link where it has a name. */
+/** Names the kind of a value; links to named shapes. */
 function kind(schema: JsonSchema | boolean): Html {
   if (typeof schema === "boolean") return html`anything`;
   const { $ref, type, items, anyOf, format, default: usual, additionalProperties: each } = schema;
@@ -145,8 +147,8 @@ function kind(schema: JsonSchema | boolean): Html {
   if (type === "object" && typeof each === "object" && Object.keys(each).length > 0) {
     return html`map of name to ${kind(each)}`;
   }
-  const what = (Array.isArray(type) ? type : [type ?? "anything"]).join(" or ");
-  return html`${format === "date-time" ? "RFC 3339 time" : what}${bounds(schema)}${suffix(usual)}`;
+  const name = (Array.isArray(type) ? type : [type ?? "anything"]).join(" or ");
+  return html`${format === "date-time" ? "RFC 3339 time" : name}${bounds(schema)}${suffix(usual)}`;
 }
 
 const suffix = (usual: unknown): string =>

@@ -29,7 +29,7 @@ const create = {
   handle: (operations, { request }) => operations.create(request),
 } satisfies Partial<Endpoint>;
 
-/** Everything that the service answers. */
+/** The endpoints of the API, in the order of its description. */
 export const endpoints: readonly Endpoint[] = [
   {
     ...create,
@@ -38,7 +38,7 @@ export const endpoints: readonly Endpoint[] = [
     path: "/agent/run",
     summary: "Create a run",
     description:
-      "The run waits in the queue until there is room for it. A prompt is required unless a skill is given.",
+      "The run waits in the queue until a slot is free. A prompt is required unless a skill is given.",
   },
   {
     ...create,
@@ -55,7 +55,7 @@ export const endpoints: readonly Endpoint[] = [
     group: "Runs",
     summary: "List runs",
     description:
-      "Filters are ANDed, the states of one list ORed. Unknown parameters are ignored, and so are empty values. Runs that are added meanwhile neither shift nor repeat what is on later pages.",
+      "Filters are ANDed; several states are ORed. Unknown parameters and empty values are ignored. Runs that are added while you read do not shift or repeat runs on later pages.",
     query: listParameters,
     answer: listAnswer,
     refusals: ["invalid_request"],
@@ -78,7 +78,7 @@ export const endpoints: readonly Endpoint[] = [
     group: "Runs",
     summary: "Fetch a run's conversation",
     description:
-      "Words that wait for the agent stand last. There is none as long as nobody has said a word: while a run of a skill without a prompt is queued.",
+      "Messages that wait for the agent come last. A queued run of a skill without a prompt has no conversation yet.",
     answer: conversationAnswer,
     refusals: ["resource_not_found"],
     handle: (operations, { parameter }) => operations.conversation(parameter("runId")),
@@ -90,7 +90,7 @@ export const endpoints: readonly Endpoint[] = [
     group: "Runs",
     summary: "Send a follow-up",
     description:
-      "A queued run is given it with its prompt, a running one after its turn. A run that is blocked or has ended goes on with it.",
+      "A queued run gets it with its prompt, a running one after its turn. It continues a run that is blocked or has ended.",
     body: followUpRequest,
     answer: followUpAnswer,
     refusals: ["invalid_request", "resource_not_found"],
@@ -103,7 +103,7 @@ export const endpoints: readonly Endpoint[] = [
     group: "Runs",
     summary: "Cancel a run",
     description:
-      "Refused with `invalid_request` if the run has ended, with `conflict` while it is being prepared, and with `operation_not_supported` while it waits for an answer.",
+      "Refused with `invalid_request` if the run has ended, with `conflict` while it is being prepared, and with `operation_not_supported` while it is waiting for an answer.",
     answer: cancelAnswer,
     refusals: ["invalid_request", "resource_not_found", "conflict", "operation_not_supported"],
     handle: (operations, { parameter }) => operations.cancel(parameter("runId")),
@@ -112,10 +112,10 @@ export const endpoints: readonly Endpoint[] = [
     id: "listEnvironments",
     method: "GET",
     path: "/agent/environments",
-    group: "What can be picked",
+    group: "Catalog",
     summary: "List environments",
     description:
-      "A `uid` is what a configuration names as `environment_id`. Where none is declared, a configuration can name any.",
+      "A configuration's `environment_id` is one of these `uid`s. If none is declared, it can be anything.",
     query: described(environmentsQuery),
     answer: environmentsAnswer,
     refusals: ["invalid_request"],
@@ -125,10 +125,10 @@ export const endpoints: readonly Endpoint[] = [
     id: "listModels",
     method: "GET",
     path: "/agent/models",
-    group: "What can be picked",
+    group: "Catalog",
     summary: "List models",
     description:
-      "An `id` is what a configuration names as `model_id`. Where none is declared, a configuration can name any.",
+      "A configuration's `model_id` is one of these `id`s. If none is declared, it can be anything.",
     answer: modelsAnswer,
     refusals: [],
     handle: (operations) => operations.models(),
@@ -137,9 +137,9 @@ export const endpoints: readonly Endpoint[] = [
     id: "listSkills",
     method: "GET",
     path: "/agent",
-    group: "What can be picked",
+    group: "Catalog",
     summary: "List skills",
-    description: "A variant's `id` is what a request names as `skill`.",
+    description: "A request's `skill` is the `id` of a variant.",
     query: described(skillsQuery),
     answer: skillsAnswer,
     refusals: ["invalid_request"],
@@ -173,7 +173,7 @@ export const endpoints: readonly Endpoint[] = [
     group: "Factories",
     summary: "Send a prompt to a factory",
     description:
-      "Makes a run with the factory's base prompt, environment, model, skill and command: an ordinary run from then on. The ticket, if there is one, is kept as the run's metadata.",
+      "Creates an ordinary run with the factory's base prompt, environment, model, skill and command. A ticket becomes metadata of the run.",
     body: factoryRequest,
     answer: factoryRunAnswer,
     refusals: ["invalid_request", "resource_not_found", "resource_unavailable"],

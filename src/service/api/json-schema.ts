@@ -3,20 +3,24 @@ import { createRequest, metadata } from "#agent-runs/schema.ts";
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** Where an OpenAPI document has them. */
+/** The place of named schemas in an OpenAPI document. */
 export const schemasAt = "#/components/schemas/";
 
-/** JSON Schemas (draft 2020-12) of the shapes, by name; where one holds another, it refers to it. */
+/** The shapes' JSON Schemas (draft 2020-12) by name, with references to each other. */
 export function jsonSchemasOf(named: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { ...how, io: "input", uri: (id) => `${schemasAt}${id}` });
+  const { schemas } = z.toJSONSchema(registry, {
+    ...conversion,
+    io: "input",
+    uri: (id) => `${schemasAt}${id}`,
+  });
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, bare(schema)]));
 }
 
 /**
- * JSON Schema of one shape, before it is read ("input") or after ("output"); a reference if it is one of
- * `named`.
+ * The JSON Schema of one shape, before parsing ("input") or after it ("output"); a reference if the shape is one
+ * of `named`.
  */
 export function jsonSchemaOf(
   schema: z.ZodType,
@@ -24,14 +28,16 @@ export function jsonSchemaOf(
   io: "input" | "output",
 ): JsonSchema {
   const name = Object.keys(named).find((each) => named[each] === schema);
-  return name === undefined ? bare(z.toJSONSchema(schema, { ...how, io })) : { $ref: `${schemasAt}${name}` };
+  return name === undefined
+    ? bare(z.toJSONSchema(schema, { ...conversion, io }))
+    : { $ref: `${schemasAt}${name}` };
 }
 
 const bare = ({ $schema, $id, ...schema }: JsonSchema): JsonSchema => schema;
 
 const servers = createRequest.shape.config.unwrap().shape.mcp_servers.unwrap().unwrap();
 
-/** Maps are read by a function, which says nothing of itself. */
+/** Maps are parsed by functions, which have no schema of their own. */
 const maps = new Map<z.core.$ZodType, JsonSchema>([
   [servers, { type: "object", additionalProperties: { $ref: `${schemasAt}MCPServerConfig` } }],
   [
@@ -42,13 +48,13 @@ const maps = new Map<z.core.$ZodType, JsonSchema>([
       propertyNames: { pattern: "^[a-zA-Z0-9._-]{1,64}$" },
       additionalProperties: { type: "string", maxLength: 256 },
       description:
-        "At most 20 pairs, which never change. A key has 1 to 64 characters of `a-z A-Z 0-9 . _ -`, a value at most 256 bytes of UTF-8 and no NUL.",
+        "At most 20 pairs, which never change. A key has 1 to 64 characters of `a-z A-Z 0-9 . _ -`; a value has at most 256 bytes of UTF-8 and no NUL.",
     },
   ],
 ]);
 
-/** The form on the wire, and of what is read leniently the form in which it is written. */
-const how = {
+/** Describes the wire format; a leniently parsed value is described in the form in which it is sent. */
+const conversion = {
   target: "draft-2020-12",
   unrepresentable: "any",
   override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
@@ -62,7 +68,7 @@ const how = {
       if (typeof there === "object" && typeof none === "object" && none.type === "null") replace(there);
     }
     if (def.type === "pipe" && def.in._zod.def.type === "custom") replace({ type: "object" });
-    // The format says the same as its pattern, which is a long one.
+    // The format implies the pattern, which is long.
     if (jsonSchema.format !== undefined) Reflect.deleteProperty(jsonSchema, "pattern");
     const map = maps.get(zodSchema);
     if (map !== undefined) replace(map);

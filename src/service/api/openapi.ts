@@ -1,14 +1,14 @@
 import { type ErrorCode, errorCodes } from "#agent-runs/schema.ts";
 import { named, problemAnswer } from "#service/wire/wire-shapes.ts";
-import { type Endpoint, groups, isMedia } from "./endpoint.ts";
+import { type Endpoint, groups } from "./endpoint.ts";
 import { type JsonSchema, jsonSchemaOf, jsonSchemasOf } from "./json-schema.ts";
 
-export interface OpenApiResponse {
+interface Response {
   readonly description: string;
   readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
 }
 
-export interface OpenApiParameter {
+interface Parameter {
   readonly name: string;
   readonly in: "path" | "query";
   readonly required: boolean;
@@ -18,38 +18,13 @@ export interface OpenApiParameter {
   readonly schema: JsonSchema;
 }
 
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  /** Empty: no key is needed. Absent: the document's. */
-  readonly security?: readonly [];
-  readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: {
-    readonly required: true;
-    readonly content: { readonly "application/json": { readonly schema: JsonSchema } };
-  };
-  readonly responses: Readonly<Record<string, OpenApiResponse>>;
-}
+/** An OpenAPI 3.1 document, as far as this service needs it. */
+export type OpenApiDocument = ReturnType<typeof openApiOf>;
+/** One method of a path in the document. */
+export type OpenApiOperation = ReturnType<typeof operationOf>;
 
-/** As far as this service uses OpenAPI 3.1. */
-export interface OpenApiDocument {
-  readonly openapi: "3.1.1";
-  readonly jsonSchemaDialect: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly Readonly<Record<string, readonly []>>[];
-  readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: {
-    readonly securitySchemes: Readonly<Record<string, unknown>>;
-    readonly schemas: Readonly<Record<string, JsonSchema>>;
-  };
-}
-
-/** The OpenAPI document of all that is answered below `basePath`. */
-export function openApiOf(endpoints: readonly Endpoint[], basePath: string): OpenApiDocument {
+/** The OpenAPI document of the endpoints below `basePath`. */
+export function openApiOf(endpoints: readonly Endpoint[], basePath: string) {
   const paths = Object.fromEntries(
     [...Map.groupBy(endpoints, ({ path }) => path)].map(([path, methods]) => [
       path,
@@ -63,7 +38,7 @@ export function openApiOf(endpoints: readonly Endpoint[], basePath: string): Ope
       title: "Agent Runs",
       version: "1",
       description:
-        "Creates, steers and tells of runs of agents on this machine. What is refused is answered with a problem document (RFC 9457), whose `type` ends in the error's code. Fields may be added at any time.",
+        "Creates, steers and reports runs of agents on this machine. Refused requests get a problem document (RFC 9457), whose `type` ends in the error code. Fields may be added at any time.",
     },
     servers: [{ url: basePath }],
     security: [{ apiKey: [] }],
@@ -76,47 +51,44 @@ export function openApiOf(endpoints: readonly Endpoint[], basePath: string): Ope
   };
 }
 
-function operationOf(endpoint: Endpoint): OpenApiOperation {
+function operationOf(endpoint: Endpoint) {
   const { id, group, summary, description, open, path, query = {}, body } = endpoint;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(
-    ([, name = ""]): OpenApiParameter => ({ name, in: "path", required: true, schema: { type: "string" } }),
+    ([, name = ""]): Parameter => ({ name, in: "path", required: true, schema: { type: "string" } }),
   );
   const inQuery = Object.entries(query).map(
-    ([name, { schema, description: meaning, style }]): OpenApiParameter => ({
+    ([name, { schema, description: meaning, style }]): Parameter => ({
       name,
       in: "query",
       required: false,
       description: meaning,
       ...(style === undefined ? {} : { style, explode: true }),
-      schema: valueSchema(jsonSchemaOf(schema, named, "output")),
+      schema: withoutDescription(jsonSchemaOf(schema, named, "output")),
     }),
   );
   return {
     operationId: id,
     tags: [group],
     summary,
-    ...(description === undefined ? {} : { description }),
-    ...(open ? { security: [] } : {}),
+    description,
+    /** Empty: needs no key. */
+    security: open ? [] : undefined,
     parameters: [...inPath, ...inQuery],
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: { "application/json": { schema: jsonSchemaOf(body, named, "input") } },
-          },
-        }),
+    requestBody: body && {
+      required: true,
+      content: { "application/json": { schema: jsonSchemaOf(body, named, "input") } },
+    },
     responses: { "200": answerOf(endpoint), ...refusalsOf(endpoint) },
   };
 }
 
-/** The parameter says what it means. */
-const valueSchema = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
+/** The parameter has the description. */
+const withoutDescription = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
 
-function answerOf({ answer }: Endpoint): OpenApiResponse {
-  if (isMedia(answer)) {
+function answerOf({ answer }: Endpoint): Response {
+  if ("media" in answer) {
     const type = answer.media === "application/json" ? "object" : "string";
-    return { description: answer.what, content: { [answer.media]: { schema: { type } } } };
+    return { description: answer.description, content: { [answer.media]: { schema: { type } } } };
   }
   return {
     description: answer.description ?? "Done",
@@ -124,8 +96,8 @@ function answerOf({ answer }: Endpoint): OpenApiResponse {
   };
 }
 
-/** The problem documents by status, with the codes that each may have. */
-function refusalsOf({ open, body, refusals }: Endpoint): Record<string, OpenApiResponse> {
+/** The problem documents by status, each with its possible codes. */
+function refusalsOf({ open, body, refusals }: Endpoint): Record<string, Response> {
   const byStatus = new Map<number, string[]>();
   const add = (code: ErrorCode, status: number = errorCodes[code].status): void => {
     byStatus.set(status, [...(byStatus.get(status) ?? []), `\`${code}\``]);

@@ -1,102 +1,87 @@
-import { followUpRequest, type ListResponse, type RunItem } from "#agent-runs/schema.ts";
+import { followUpRequest, type ListResponse } from "#agent-runs/schema.ts";
 import { answerOf } from "#service/agents/agent.ts";
-import type { Catalog } from "#service/catalog.ts";
-import type { Attachments } from "#service/files/attachments.ts";
 import type { RepositorySkills } from "#service/files/repository-skills.ts";
-import type { Run } from "#service/run/run-document.ts";
 import { type Cancelling, followedUp } from "#service/run/run-life.ts";
 import type { Sessions } from "#service/sessions/sessions.ts";
-import type { RunStore } from "#service/store/run-store.ts";
 import { conversationOf, isSilent, runItemOf } from "#service/store/run-wire.ts";
 import type { Executor } from "#service/turns/executor.ts";
 import { listFilterOf } from "#service/wire/list-query.ts";
-import { missing, type Refusal, type Result, refused } from "#service/wire/problem.ts";
-import { mostBodyBytes, readBody } from "#service/wire/request-body.ts";
+import { jsonHeaders, missing, type Refused, type Result, refused } from "#service/wire/problem.ts";
+import { readBody } from "#service/wire/request-body.ts";
 import { type RunRequest, runRequest } from "#service/wire/wire-shapes.ts";
-import { type Beginning, createCatalogOperations } from "./catalog-operations.ts";
-import { createRunCreator } from "./create-run.ts";
-import { jsonAnswer, type Operations } from "./endpoint.ts";
+import { type Begun, createCatalogOperations } from "./catalog-operations.ts";
+import { type CreateRunOptions, createRun } from "./create-run.ts";
 
-export interface OperationOptions {
-  readonly runs: RunStore;
+export interface OperationOptions extends CreateRunOptions {
   readonly executor: Executor;
-  readonly catalog: Catalog;
-  readonly attachments: Attachments;
-  readonly foundSkills: RepositorySkills;
+  readonly skills: RepositorySkills;
   readonly sessions: Sessions;
-  /** The next place in the order of creation and in the queue. */
-  readonly nextPlace: () => number;
-  readonly now: () => number;
 }
 
-/** What the API's endpoints do. A store that fails rejects; every expected outcome is a value. */
-export function createOperations(options: OperationOptions): Operations {
-  const { runs, executor, catalog, foundSkills, nextPlace, sessions, now } = options;
-  const createRun = createRunCreator(options);
+/**
+ * The operations behind the endpoints. Each resolves with the body of a 200, with a whole response, or with a
+ * refusal; it rejects if the store fails.
+ */
+export type Operations = ReturnType<typeof createOperations>;
 
-  const unknownRun = (runId: string) => missing("run", runId);
-  const itemOf = (run: Run): RunItem => runItemOf(run, sessions.link(run));
+export function createOperations(options: OperationOptions) {
+  const { runs, executor, catalog, skills, nextPlace, sessions, now } = options;
+
+  const unknownRun = (runId: string): Refused => missing("run", runId);
   const liveText = (runId: string): string | null => {
     const output = executor.live(runId);
     return output === null ? null : answerOf(output).text;
   };
 
-  /** Makes the run and has it executed. */
-  async function begin(request: RunRequest, factoryUid: string | null): Promise<Result<Beginning>> {
+  async function begin(request: RunRequest, factoryUid: string | null): Promise<Result<Begun>> {
     const room = executor.reserve();
-    if (room === null) return { ok: false, refusal: fullQueue };
-    const made = await createRun(request, factoryUid).finally(() => room.release());
-    if (!made.ok) return made;
-    const { id, state } = made.value;
-    const begun = { run_id: id, task_id: id, state, at_capacity: executor.atCapacity() };
+    if (room === null) return fullQueue;
+    const created = await createRun(options, request, factoryUid).finally(() => room.release());
+    if (!created.ok) return created;
+    const { id, state } = created.value;
+    const answer = { run_id: id, task_id: id, state, at_capacity: executor.atCapacity() };
     executor.enqueue(id);
-    return { ok: true, value: { begun, link: sessions.link(made.value) } };
+    return { ok: true, value: { answer, link: sessions.link(created.value) } };
   }
 
   return {
-    ...createCatalogOperations({ catalog, runs, foundSkills, begin }),
+    ...createCatalogOperations({ catalog, runs, skills, begin }),
 
-    async create(request) {
-      const body = await readBody(request, runRequest, mostBodyBytes);
+    async create(request: Request): Promise<Result<unknown>> {
+      const body = await readBody(request, runRequest);
       if (!body.ok) return body;
-      const made = await begin(body.value, null);
-      return made.ok ? { ok: true, value: made.value.begun } : made;
+      const begun = await begin(body.value, null);
+      return begun.ok ? { ok: true, value: begun.value.answer } : begun;
     },
 
-    async list(parameters) {
+    async list(parameters: URLSearchParams): Promise<Result<ListResponse>> {
       const filter = listFilterOf(parameters);
       if (!filter.ok) return filter;
       const page = await runs.list(filter.value);
       if (!page.ok) return page;
       const { nextCursor } = page.value;
-      const value: ListResponse = {
-        runs: page.value.runs.map(itemOf),
-        page_info: {
-          has_next_page: nextCursor !== null,
-          ...(nextCursor === null ? {} : { next_cursor: nextCursor }),
-        },
-      };
-      return { ok: true, value };
+      const items = page.value.runs.map((run) => runItemOf(run, sessions.link(run)));
+      const next = nextCursor === null ? {} : { next_cursor: nextCursor };
+      return { ok: true, value: { runs: items, page_info: { has_next_page: nextCursor !== null, ...next } } };
     },
 
-    fetch(runId) {
+    fetch(runId: string): Result<Response> {
       const answer = runs.answer(runId, sessions.link);
-      return answer === null ? unknownRun(runId) : new Response(answer, jsonAnswer);
+      return answer === null ? unknownRun(runId) : { ok: true, value: new Response(answer, jsonHeaders) };
     },
 
-    async conversation(runId) {
+    async conversation(runId: string): Promise<Result<unknown>> {
       const document = await runs.read(runId);
       if (document === null) return unknownRun(runId);
       const live = liveText(runId);
-      if (isSilent(document, live)) {
-        return refused("resource_not_found", "Nothing was said in this run yet.");
-      }
-      return { ok: true, value: conversationOf(document, live) };
+      return isSilent(document, live)
+        ? refused("resource_not_found", "Nothing has been said in this run yet.")
+        : { ok: true, value: conversationOf(document, live) };
     },
 
-    async followUp(runId, request) {
+    async followUp(runId: string, request: Request): Promise<Result<unknown>> {
       if (runs.get(runId) === null) return unknownRun(runId);
-      const body = await readBody(request, followUpRequest, mostBodyBytes);
+      const body = await readBody(request, followUpRequest);
       if (!body.ok) return body;
       const { message } = body.value;
       if (message.trim() === "") return refused("invalid_request", "message: it is empty");
@@ -108,7 +93,7 @@ export function createOperations(options: OperationOptions): Operations {
       return { ok: true, value: {} };
     },
 
-    async cancel(runId) {
+    async cancel(runId: string): Promise<Result<unknown>> {
       const kind = await executor.cancel(runId);
       return kind === null ? unknownRun(runId) : cancelAnswer(kind, runId);
     },
@@ -117,24 +102,22 @@ export function createOperations(options: OperationOptions): Operations {
   };
 }
 
-/** A run takes minutes: asking again at once would not help. */
-const fullQueue: Refusal = {
-  code: "resource_unavailable",
-  detail: "As many runs wait as this service lets wait. Try again later.",
+/** A run takes minutes, so a retry makes no sense before some time has passed. */
+const fullQueue = refused("resource_unavailable", "The queue is full. Try again later.", {
   status: 429,
   headers: { "retry-after": "30" },
-};
+});
 
 function cancelAnswer(kind: Cancelling["kind"], runId: string): Result<string> {
   switch (kind) {
     case "cancelled":
       return { ok: true, value: runId };
     case "ended":
-      return refused("invalid_request", "The run has ended already.");
+      return refused("invalid_request", "The run has already ended.");
     case "preparing":
-      return refused("conflict", "The run is being prepared; cancel it in a moment.");
+      return refused("conflict", "The run is being prepared. Cancel it in a moment.");
     case "blocked":
-      return refused("operation_not_supported", "The run waits for an answer and can't be cancelled.");
+      return refused("operation_not_supported", "The run is waiting for an answer and can't be cancelled.");
     default:
       return kind satisfies never;
   }

@@ -1,126 +1,107 @@
 import { z } from "zod";
 import { followUpRequest } from "#agent-runs/schema.ts";
+import type { SessionLinks } from "#service/sessions/session-keys.ts";
 import { unknownSession } from "#service/sessions/sessions.ts";
-import { refused } from "#service/wire/problem.ts";
+import { type Result, refused } from "#service/wire/problem.ts";
 import { cancelAnswer, followUpAnswer } from "#service/wire/wire-shapes.ts";
-import type { Asked, Endpoint, Operations, Outcome } from "./endpoint.ts";
+import type { Asked, Endpoint } from "./endpoint.ts";
+import type { Operations } from "./operations.ts";
+
+type Handle = (
+  operations: Operations,
+  asked: Asked,
+  runId: string,
+  right: SessionLinks,
+) => Result<unknown> | Promise<Result<unknown>>;
 
 const keyHeader = "x-session-key";
 
-/** A key in the address opens what can be read only: addresses are written down and passed on. */
-const keyOf = ({ request, query }: Asked): string => request.headers.get(keyHeader) ?? query.get("key") ?? "";
+/** Takes the key from the header or the URL. A key in a URL only ever reads, since URLs get passed on. */
+const reading =
+  (handle: Handle): Endpoint["handle"] =>
+  (operations, asked) => {
+    const runId = asked.parameter("runId");
+    const key = asked.request.headers.get(keyHeader) ?? asked.query.get("key") ?? "";
+    const right = operations.sessions.right(runId, key);
+    return right === "none" ? unknownSession : handle(operations, asked, runId, right);
+  };
 
-/**
- * Only with the key in a header, which no form and no other site's page can set: what a browser does by
- * itself steers nothing.
- */
-async function steering(
-  { sessions }: Operations,
-  { request, parameter }: Asked,
-  steer: (runId: string) => Promise<Outcome>,
-): Promise<Outcome> {
-  const runId = parameter("runId");
-  const right = sessions.right(runId, request.headers.get(keyHeader) ?? "");
-  switch (right) {
-    case "none":
-      return unknownSession;
-    case "read":
-      return refused(
-        "not_authorized",
-        "This link is for reading: it can neither send follow-ups nor cancel.",
-      );
-    case "steer":
-      return steer(runId);
-    default:
-      return right satisfies never;
-  }
-}
+/** Takes the key from the header only: forms and other sites' pages can't set it, so a browser never does alone. */
+const steering =
+  (handle: Handle): Endpoint["handle"] =>
+  (operations, asked) => {
+    const runId = asked.parameter("runId");
+    const right = operations.sessions.right(runId, asked.request.headers.get(keyHeader) ?? "");
+    if (right === "none") return unknownSession;
+    return right === "read" ? readOnly : handle(operations, asked, runId, right);
+  };
+
+const readOnly = refused(
+  "not_authorized",
+  "This link is read-only: it can neither send follow-ups nor cancel the run.",
+);
 
 const query = { key: { schema: z.string(), description: "The link's key." } };
-const keyInQuery = "With the link's key as the parameter `key`, or in the header `X-Session-Key`.";
+const keyInQuery = "Takes the link's key as the parameter `key` or in the header `X-Session-Key`.";
 const keyInHeader =
-  "With the link's key in the header `X-Session-Key`. Only where session links may steer; otherwise refused with `not_authorized`.";
+  "Takes the link's key in the header `X-Session-Key`. Refused with `not_authorized` unless session links may steer.";
 
-/** What people open from a chat: without the API key, with a key of the one run in the address. */
+const readable = { method: "GET", group: "Sessions", query, open: true } as const;
+const steerable = { method: "POST", group: "Sessions", open: true } as const;
+
+/** The endpoints behind session links: they need no API key, but the key of the one run. */
 export const sessionEndpoints: readonly Endpoint[] = [
   {
+    ...readable,
     id: "getSession",
-    method: "GET",
     path: "/sessions/{runId}",
-    group: "Sessions",
-    summary: "A run's page, for people",
-    description: `The address of the page, its key included, is the run's \`session_link\`. ${keyInQuery}`,
-    query,
-    open: true,
-    answer: { media: "text/html", what: "The page" },
+    summary: "Open a run's page",
+    description: `The run's \`session_link\` is the page's address with its key. ${keyInQuery}`,
+    answer: { media: "text/html", description: "The page" },
     refusals: ["resource_not_found"],
-    async handle({ sessions }, asked) {
-      const runId = asked.parameter("runId");
-      const right = sessions.right(runId, keyOf(asked));
-      if (right === "none") return unknownSession;
-      const page = await sessions.page(runId, right);
-      return page.ok ? page.value : page;
-    },
+    handle: reading(({ sessions }, _, runId, right) => sessions.page(runId, right)),
   },
   {
+    ...readable,
     id: "followSession",
-    method: "GET",
     path: "/sessions/{runId}/events",
-    group: "Sessions",
-    summary: "What changes in a run, as it does",
-    description: `Server-sent events for the run's page. ${keyInQuery} Whoever sends the last event's id as \`Last-Event-ID\` is sent what came after it.`,
-    query,
-    open: true,
-    answer: { media: "text/event-stream", what: "An event for each change" },
+    summary: "Follow a run's changes",
+    description: `Server-sent events for the run's page. ${keyInQuery} With \`Last-Event-ID\` the stream starts after that event.`,
+    answer: { media: "text/event-stream", description: "An event for each change" },
     refusals: ["resource_not_found", "resource_unavailable"],
-    handle({ sessions }, asked) {
-      const { headers, method } = asked.request;
-      const runId = asked.parameter("runId");
-      if (sessions.right(runId, keyOf(asked)) === "none") return unknownSession;
-      const stream = sessions.events(runId, headers.get("last-event-id") ?? "", method);
-      return stream.ok ? stream.value : stream;
-    },
+    handle: reading(({ sessions }, { request: { headers, method } }, runId) =>
+      sessions.events(runId, headers.get("last-event-id") ?? "", method),
+    ),
   },
   {
+    ...readable,
     id: "getSessionFile",
-    method: "GET",
     path: "/sessions/{runId}/artifacts/{uid}",
-    group: "Sessions",
-    summary: "A file that a run has left",
-    description: `To be saved. The identifier is the \`artifact_uid\` of one of the run's artifacts. ${keyInQuery}`,
-    query,
-    open: true,
-    answer: { media: "application/octet-stream", what: "The file" },
+    summary: "Download a file of a run",
+    description: `The uid is the \`artifact_uid\` of one of the run's artifacts. ${keyInQuery}`,
+    answer: { media: "application/octet-stream", description: "The file" },
     refusals: ["resource_not_found"],
-    async handle({ sessions }, asked) {
-      const runId = asked.parameter("runId");
-      if (sessions.right(runId, keyOf(asked)) === "none") return unknownSession;
-      const file = await sessions.file(runId, asked.parameter("uid"), asked.request.method);
-      return file.ok ? file.value : file;
-    },
+    handle: reading(({ sessions }, { parameter, request }, runId) =>
+      sessions.file(runId, parameter("uid"), request.method),
+    ),
   },
   {
+    ...steerable,
     id: "followUpSession",
-    method: "POST",
     path: "/sessions/{runId}/followups",
-    group: "Sessions",
     summary: "Send a follow-up from the run's page",
     description: `The same as \`POST /agent/runs/{runId}/followups\`. ${keyInHeader}`,
-    open: true,
     body: followUpRequest,
     answer: followUpAnswer,
     refusals: ["invalid_request", "not_authorized", "resource_not_found"],
-    handle: (operations, asked) =>
-      steering(operations, asked, (runId) => operations.followUp(runId, asked.request)),
+    handle: steering((operations, { request }, runId) => operations.followUp(runId, request)),
   },
   {
+    ...steerable,
     id: "cancelSession",
-    method: "POST",
     path: "/sessions/{runId}/cancel",
-    group: "Sessions",
     summary: "Cancel a run from its page",
     description: `The same as \`POST /agent/runs/{runId}/cancel\`. ${keyInHeader}`,
-    open: true,
     answer: cancelAnswer,
     refusals: [
       "invalid_request",
@@ -129,6 +110,6 @@ export const sessionEndpoints: readonly Endpoint[] = [
       "conflict",
       "operation_not_supported",
     ],
-    handle: (operations, asked) => steering(operations, asked, (runId) => operations.cancel(runId)),
+    handle: steering((operations, _, runId) => operations.cancel(runId)),
   },
 ];

@@ -1,7 +1,8 @@
 import { lstat, readdir } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { join } from "node:path";
+import { getMimeType, mimes } from "hono/utils/mime";
 
-/** A file that a run has left to be shown. */
+/** A file in a run's artifacts folder. */
 export interface FoundFile {
   readonly name: string;
   readonly path: string;
@@ -12,12 +13,12 @@ export interface FoundFile {
 const mostFiles = 50;
 const mostBytes = 100_000_000;
 const mostLevels = 5;
-/** Entries looked at; a folder may hold any number. */
+/** Limits the work, since a folder may hold any number of entries. */
 const mostEntries = 2_000;
 
 /**
- * The files in the folder and its folders, in the order of their paths; links are not followed. What can't be
- * looked at, such as a name that is no UTF-8, hides nothing else. Rejects if the folder itself can't be read.
+ * The files in the folder and its subfolders, ordered by path, within limits. Links are not followed, and entries
+ * that can't be read are left out. Rejects if the folder itself can't be read.
  */
 export async function artifactFiles(folder: string): Promise<readonly FoundFile[]> {
   const found: FoundFile[] = [];
@@ -41,31 +42,17 @@ export async function artifactFiles(folder: string): Promise<readonly FoundFile[
   return found;
 }
 
-const mimes: Readonly<Record<string, string>> = {
-  ".css": "text/css",
-  ".csv": "text/csv",
-  ".diff": "text/x-diff",
-  ".gif": "image/gif",
-  ".gz": "application/gzip",
-  ".html": "text/html",
-  ".jpeg": "image/jpeg",
-  ".jpg": "image/jpeg",
-  ".js": "text/javascript",
-  ".json": "application/json",
-  ".log": "text/plain",
-  ".md": "text/markdown",
-  ".mp4": "video/mp4",
-  ".patch": "text/x-diff",
-  ".pdf": "application/pdf",
-  ".png": "image/png",
-  ".svg": "image/svg+xml",
-  ".txt": "text/plain",
-  ".webm": "video/webm",
-  ".webp": "image/webp",
-  ".xml": "application/xml",
-  ".yaml": "application/yaml",
-  ".yml": "application/yaml",
-  ".zip": "application/zip",
+/** Additions to Hono's table, which takes `.ts` for a video. */
+const types = {
+  ...mimes,
+  diff: "text/x-diff",
+  log: "text/plain",
+  md: "text/markdown",
+  patch: "text/x-diff",
+  ts: "text/plain",
+  yaml: "application/yaml",
+  yml: "application/yaml",
 };
 
-const mimeOf = (name: string): string => mimes[extname(name).toLowerCase()] ?? "application/octet-stream";
+const mimeOf = (name: string): string =>
+  getMimeType(name, types)?.split(";", 1)[0] ?? "application/octet-stream";

@@ -3,60 +3,49 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createTextTail } from "#service/processes/text-tail.ts";
 
-/** What an agent writes, on disk as it comes, so that a killed service's run still has it. */
-export interface OutputLog {
-  /** Begins the turn's file anew. */
-  open(runId: string, turn: number): Promise<OpenOutput>;
-  /** The end of what the turn wrote; "" if nothing is known. */
-  read(runId: string, turn: number): Promise<string>;
-  /** Forgets it. */
-  remove(runId: string, turn: number): Promise<void>;
-  /** Forgets everything. */
-  clear(): Promise<void>;
-}
-
-export interface OpenOutput {
-  add(text: string): void;
-  /** Resolves when nothing more is written. */
-  close(): Promise<void>;
-}
-
-/** A file is followed by another when it has this many characters; the two last ones are kept. */
+/** A file with this many characters is followed by another. The last two files are kept. */
 const mostOfOne = 500_000;
 
 /**
- * `most` is how many characters `read` answers with. It is a net, not a record: what can't be written is
- * lost and stops nothing.
+ * Agents' output on disk as it comes, so that a run keeps it if the service is killed. Text that can't be written
+ * is lost; no error stops an agent.
  */
-export function createOutputLog(folder: string, most: number): OutputLog {
+export type OutputLog = ReturnType<typeof createOutputLog>;
+
+/** `most`: the characters that `read` returns at most. */
+export function createOutputLog(folder: string, most: number) {
   const path = (runId: string, turn: number): string => join(folder, `${runId}.${turn}`);
   const older = (at: string): string => `${at}.before`;
+  const remove = async (at: string): Promise<void> => {
+    await Promise.all([rm(at, { force: true }), rm(older(at), { force: true })]);
+  };
 
   return {
-    async open(runId, turn) {
+    /** Begins an empty file for the turn. `close` resolves when everything is written. */
+    async open(runId: string, turn: number): Promise<{ add(text: string): void; close(): Promise<void> }> {
       const at = path(runId, turn);
       await mkdir(folder, { recursive: true, mode: 0o700 }).catch(() => undefined);
-      await Promise.all([rm(at, { force: true }), rm(older(at), { force: true })]).catch(() => undefined);
+      await remove(at).catch(() => undefined);
       let stream = begin(at);
       let written = 0;
-      /** While one file makes room for the next, what comes waits here. */
-      let turning: Promise<void> | null = null;
+      /** Resolves when the next file is open. Until then text waits in `waiting`. */
+      let rotating: Promise<void> | null = null;
       let waiting = "";
       const add = (text: string): void => {
-        if (turning !== null) {
+        if (rotating !== null) {
           waiting = (waiting + text).slice(-mostOfOne);
           return;
         }
         stream.write(text);
         written += text.length;
-        if (written >= mostOfOne) turning = next().catch(() => undefined);
+        if (written >= mostOfOne) rotating = rotate().catch(() => undefined);
       };
-      const next = async (): Promise<void> => {
+      const rotate = async (): Promise<void> => {
         await ended(stream);
         await rename(at, older(at)).catch(() => undefined);
         stream = begin(at);
         written = 0;
-        turning = null;
+        rotating = null;
         const text = waiting;
         waiting = "";
         if (text !== "") add(text);
@@ -64,29 +53,27 @@ export function createOutputLog(folder: string, most: number): OutputLog {
       return {
         add,
         async close() {
-          // What came while one file made room may fill the next at once.
-          while (turning !== null) await turning;
+          // The text that waited may fill the next file at once.
+          while (rotating !== null) await rotating;
           await ended(stream);
         },
       };
     },
-    async read(runId, turn) {
+    /** The end of the turn's output; "" if there is none. */
+    async read(runId: string, turn: number): Promise<string> {
       const at = path(runId, turn);
       const tail = createTextTail(most);
       for (const file of [older(at), at]) tail.add(await readFile(file, "utf8").catch(() => ""));
       return tail.text();
     },
-    async remove(runId, turn) {
-      const at = path(runId, turn);
-      await Promise.all([rm(at, { force: true }), rm(older(at), { force: true })]);
-    },
-    clear: () => rm(folder, { recursive: true, force: true }),
+    remove: (runId: string, turn: number): Promise<void> => remove(path(runId, turn)),
+    /** Removes the output of all runs. */
+    clear: (): Promise<void> => rm(folder, { recursive: true, force: true }),
   };
 }
 
 function begin(path: string): WriteStream {
   const stream = createWriteStream(path, { flags: "a", mode: 0o600 });
-  // Nobody can do anything about a full disk here.
   stream.on("error", () => undefined);
   return stream;
 }

@@ -5,101 +5,91 @@ import { createKeyedQueue } from "#base/keyed-queue.ts";
 import { isMissing, writeDurably } from "#disk/durable-file.ts";
 import type { Git, GitEnd } from "./git.ts";
 
-/** One run's wish for a worktree. */
+/** A request for a run's worktree. */
 export interface CheckOut {
   readonly runId: string;
   readonly environmentId: string;
-  /** URL or path that git can fetch from. */
+  /** A URL or path that git can fetch from. */
   readonly repository: string;
   /** null: the repository's default branch. */
   readonly branch: string | null;
-  /** Where the worktree is made; what is there is removed. */
+  /** The worktree's path. Anything there is removed. */
   readonly path: string;
-  /** The run worked before: begin where it left off, if that is known, and on that branch, if it is free. */
+  /** For a run that worked before: start at its last commit if that is kept, on its branch if that is free. */
   readonly again: { readonly branch: string | null } | null;
-  /** Of git's processes. */
+  /** The environment of git's processes. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** `staleSince`: the repository could not be fetched now, and this is when it last was. */
+/** `staleSince`: the repository could not be fetched now; the clone is of this time. */
 export type CheckedOut =
   | { readonly kind: "done"; readonly clone: string; readonly staleSince: string | null }
   | { readonly kind: "failed"; readonly reason: string }
   | { readonly kind: "aborted" };
 
-export interface Repositories {
-  /**
-   * Before anything else, while no git works on the clones: what a killed one has locked would stay locked
-   * for good.
-   */
-  unlock(): Promise<void>;
-  /** Fetches the environment's clone, or makes it, and makes the worktree. */
-  checkOut(wish: CheckOut, signal: AbortSignal): Promise<CheckedOut>;
-  /** Removes a worktree; what is committed in it stays in the clone. */
-  remove(
-    wish: Pick<CheckOut, "runId" | "path" | "environment"> & { readonly clone: string },
-    signal: AbortSignal,
-  ): Promise<void>;
-}
-
-/** Under which name a clone keeps what a run has committed. */
+/** The ref under which a clone keeps a run's commits. */
 export const runRef = (runId: string): string => `refs/agent-runs/${runId}`;
 
+type Ask = (...args: string[]) => Promise<GitEnd>;
+
 const fetchedFile = "fetched-at";
+const fetchArgs = "fetch --quiet --prune --no-recurse-submodules --no-write-fetch-head -- origin".split(" ");
 
 /**
- * The environments' bare clones, one each in `folder`. Git works on a clone once at a time. The clones know
- * the repository's branches as `origin/…`: a run may have any branch of its own.
+ * The environments' bare clones, one each in `folder`. Git runs in one clone once at a time. The clones have the
+ * repository's branches as `origin/…`, so a run may use any branch name.
  */
-export function createRepositories(folder: string, git: Git, now: () => number): Repositories {
+export type Repositories = ReturnType<typeof createRepositories>;
+
+export function createRepositories(folder: string, git: Git, now: () => number) {
   const queue = createKeyedQueue();
-  /** Clones that this process has made ready. */
+  /** The clones that this process has initialised: three git processes, 150 ms, are saved for each run. */
   const known = new Set<string>();
 
-  async function inClone(clone: string, wish: CheckOut, signal: AbortSignal): Promise<CheckedOut> {
-    const ask = (...args: string[]): Promise<GitEnd> =>
-      git(
-        { runId: wish.runId, folder: clone, args: [`--git-dir=${clone}`, ...args] },
-        wish.environment,
-        signal,
-      );
-    const made = await makeReady(clone, wish, ask);
-    if (made !== null && made.kind !== "done") return told(made, "could not be made ready");
+  async function inClone(clone: string, wanted: CheckOut, signal: AbortSignal): Promise<CheckedOut> {
+    const { runId, environment, branch, path, again } = wanted;
+    const ask: Ask = (...args) =>
+      git({ runId, folder: clone, args: [`--git-dir=${clone}`, ...args] }, environment, signal);
+    const made = await initialise(clone, wanted, ask);
+    if (made !== null && made.kind !== "done") return failure(made, "could not be made ready");
     let staleSince: string | null = null;
     const fetched = await fetch(ask);
     if (fetched.kind === "aborted") return fetched;
     if (fetched.kind === "failed") {
       staleSince = await readFile(join(clone, fetchedFile), "utf8").catch(() => null);
-      // What was fetched before is of more use than no run at all, as long as everybody is told.
-      if (staleSince === null) return told(fetched, "could not be fetched");
+      // A stale clone is better than no run, as long as everybody is told.
+      if (staleSince === null) return failure(fetched, "could not be fetched");
     } else {
       await writeDurably(join(clone, fetchedFile), new Date(now()).toISOString());
     }
-    if (wish.branch === null && staleSince === null) await ask("remote", "set-head", "origin", "--auto");
-    const commit = await beginning(wish, ask);
+    if (branch === null && staleSince === null) await ask("remote", "set-head", "origin", "--auto");
+    const commit = await startOf(wanted, ask);
     if (commit.kind === "aborted") return commit;
     if (commit.kind === "failed") {
-      // Nothing is known of the repository itself; what git said of the fetch is the cause.
-      if (fetched.kind === "failed") return told(fetched, "could not be fetched", clone);
-      const what = wish.branch === null ? "default branch" : `branch ${JSON.stringify(wish.branch)}`;
-      return { kind: "failed", reason: `The repository has no ${what}.` };
+      // After a failed fetch, the missing branch is only a consequence.
+      if (fetched.kind === "failed") return failure(fetched, "could not be fetched", clone);
+      const name = branch === null ? "default branch" : `branch ${JSON.stringify(branch)}`;
+      return { kind: "failed", reason: `The repository has no ${name}.` };
     }
-    await rm(wish.path, { recursive: true, force: true });
+    await rm(path, { recursive: true, force: true });
     await ask("worktree", "prune");
-    const added = await ask("worktree", "add", "--quiet", "--detach", "--", wish.path, commit.output.trim());
-    if (added.kind !== "done") return told(added, "could not be checked out", clone);
-    if (wish.again?.branch) await backOnBranch(wish.again.branch, wish, signal);
+    const added = await ask("worktree", "add", "--quiet", "--detach", "--", path, commit.output.trim());
+    if (added.kind !== "done") return failure(added, "could not be checked out", clone);
+    // Fails if the branch is gone or checked out elsewhere; then the worktree stays detached.
+    if (again?.branch && !again.branch.startsWith("-")) {
+      await git(
+        { runId, folder: path, args: ["checkout", "--quiet", again.branch, "--"] },
+        environment,
+        signal,
+      );
+    }
     return { kind: "done", clone, staleSince };
   }
 
-  /** null: it was ready already. */
-  async function makeReady(
-    clone: string,
-    { repository }: CheckOut,
-    ask: (...args: string[]) => Promise<GitEnd>,
-  ): Promise<GitEnd | null> {
-    // Somebody may have removed it since, to make room or because it was damaged.
-    if (known.has(clone) && (await isThere(join(clone, "HEAD")))) return null;
+  /** null: it had been done before. */
+  async function initialise(clone: string, { repository }: CheckOut, ask: Ask): Promise<GitEnd | null> {
+    // An operator may have removed it since, to free space or because it was damaged.
+    if (known.has(clone) && (await exists(join(clone, "HEAD")))) return null;
     await mkdir(clone, { recursive: true, mode: 0o700 });
     const url = repository.startsWith(".") ? resolve(repository) : repository;
     const steps = [
@@ -115,74 +105,70 @@ export function createRepositories(folder: string, git: Git, now: () => number):
     return null;
   }
 
-  /** Twice, because an agent that fetches at the same moment holds locks for a moment. */
-  async function fetch(ask: (...args: string[]) => Promise<GitEnd>): Promise<GitEnd> {
-    const args = [
-      "fetch",
-      "--quiet",
-      "--prune",
-      "--no-recurse-submodules",
-      "--no-write-fetch-head",
-      "--",
-      "origin",
-    ];
-    const first = await ask(...args);
-    return first.kind === "failed" ? ask(...args) : first;
-  }
-
-  /** The branch that the run was on, unless it is checked out elsewhere or gone. */
-  async function backOnBranch(branch: string, wish: CheckOut, signal: AbortSignal): Promise<void> {
-    if (branch.startsWith("-")) return;
-    const at = { runId: wish.runId, folder: wish.path };
-    await git({ ...at, args: ["checkout", "--quiet", branch, "--"] }, wish.environment, signal);
-  }
-
   return {
-    unlock: () => removeLocks(folder),
-    checkOut(wish, signal) {
-      const clone = join(folder, cloneName(wish));
-      return queue.runUnlessAborted(clone, signal, () => inClone(clone, wish, signal), { kind: "aborted" });
+    /** Removes the locks of a killed service's git, which would last for ever. To be called while no git runs. */
+    unlock: (): Promise<void> => removeLocks(folder),
+    /** Fetches the environment's clone, or makes it, and makes the worktree. */
+    checkOut(wanted: CheckOut, signal: AbortSignal): Promise<CheckedOut> {
+      const clone = join(folder, cloneName(wanted));
+      return queue.run(clone, () => inClone(clone, wanted, signal), { signal }).catch(abortedBy(signal));
     },
-    async remove({ runId, clone, path, environment }, signal) {
-      await queue.runUnlessAborted(
-        clone,
-        signal,
-        async () => {
-          await rm(path, { recursive: true, force: true });
-          const args = [`--git-dir=${clone}`, "worktree", "prune"];
-          await git({ runId, folder: clone, args }, environment, signal);
-        },
-        undefined,
-      );
+    /** Removes a worktree; its commits stay in the clone. Rejects with the signal's reason if aborted. */
+    async remove(
+      worktree: Pick<CheckOut, "runId" | "path" | "environment"> & { readonly clone: string },
+      signal: AbortSignal,
+    ): Promise<void> {
+      const { runId, path, clone, environment } = worktree;
+      const removal = async (): Promise<void> => {
+        await rm(path, { recursive: true, force: true });
+        const args = [`--git-dir=${clone}`, "worktree", "prune"];
+        await git({ runId, folder: clone, args }, environment, signal);
+      };
+      await queue.run(clone, removal, { signal });
     },
   };
 }
 
-/** What the new worktree's commit is. */
-async function beginning(wish: CheckOut, ask: (...args: string[]) => Promise<GitEnd>): Promise<GitEnd> {
-  if (wish.again !== null) {
-    const kept = await ask("show-ref", "--verify", "--hash", "--", runRef(wish.runId));
-    if (kept.kind !== "failed") return kept;
-  }
-  // The name stands for itself alone: nothing in it can be an option, or lead to another commit.
-  return ask("show-ref", "--verify", "--hash", "--", `refs/remotes/origin/${wish.branch ?? "HEAD"}`);
+/** Tries twice, because an agent that fetches at the same moment holds git's locks. */
+async function fetch(ask: Ask): Promise<GitEnd> {
+  const first = await ask(...fetchArgs);
+  return first.kind === "failed" ? ask(...fetchArgs) : first;
 }
 
-const isThere = (path: string): Promise<boolean> =>
+/** The commit that the new worktree starts at. */
+async function startOf({ runId, branch, again }: CheckOut, ask: Ask): Promise<GitEnd> {
+  const find = (ref: string): Promise<GitEnd> => ask("show-ref", "--verify", "--hash", "--", ref);
+  if (again !== null) {
+    const kept = await find(runRef(runId));
+    if (kept.kind !== "failed") return kept;
+  }
+  // A full ref name can neither be an option nor an expression.
+  return find(`refs/remotes/origin/${branch ?? "HEAD"}`);
+}
+
+/** For queued work: a rejection with the signal's reason becomes a value, any other one stays. */
+export const abortedBy =
+  (signal: AbortSignal) =>
+  (error: unknown): { readonly kind: "aborted" } => {
+    if (signal.aborted && error === signal.reason) return { kind: "aborted" };
+    throw error;
+  };
+
+const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     () => false,
   );
 
-/** `clone`: it was there before, and may be what is wrong. */
-function told(end: GitEnd, what: string, clone?: string): CheckedOut {
+/** `clone`: an earlier clone, which may be the cause. */
+function failure(end: GitEnd, fault: string, clone?: string): CheckedOut {
   if (end.kind !== "failed") return { kind: "aborted" };
-  const hint = `If the service's clone is damaged, remove ${clone}: the next run makes it anew.`;
-  const reason = `The repository ${what}: ${end.complaint}`;
+  const reason = `The repository ${fault}: ${end.complaint}`;
+  const hint = `If the service's clone is damaged, remove ${clone}: the next run makes it again.`;
   return { kind: "failed", reason: clone === undefined ? reason : `${reason}\n${hint}` };
 }
 
-/** Another repository of the same environment is another clone: worktrees may still need the old one. */
+/** A changed repository of an environment gets another clone, because worktrees may still need the old one. */
 function cloneName({ environmentId, repository }: CheckOut): string {
   const hash = createHash("sha256").update(`${environmentId}\0${repository}`).digest("hex").slice(0, 16);
   const readable = environmentId.replaceAll(/[^a-zA-Z0-9]+/g, "-").slice(0, 40);

@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Log } from "#base/log.ts";
-import { repositoryOf } from "#service/api/catalog-wire.ts";
-import type { EnvironmentSpec } from "#service/catalog.ts";
+import { type EnvironmentSpec, repositoryName } from "#service/catalog.ts";
 import type { Git, GitEnd } from "./git.ts";
+import { skillFolders } from "./skill-text.ts";
 
 /** A skill in an environment's repository. */
 export interface FoundSkill {
@@ -15,54 +15,50 @@ export interface FoundSkill {
 
 export interface RepositorySkillsOptions {
   readonly environments: readonly EnvironmentSpec[];
-  /** What is fetched of the repositories is kept in here. */
+  /** Holds shallow clones of the repositories. */
   readonly folder: string;
   readonly git: Git;
-  /** Of git's processes. */
+  /** The environment of git's processes. */
   readonly inherited: Readonly<Record<string, string>>;
-  /** Ends whatever git does. */
+  /** Ends git's processes. */
   readonly signal: AbortSignal;
   readonly now: () => number;
   readonly log: Log;
 }
 
-export interface RepositorySkills {
-  /** `anew`: not what was found a moment ago. Repositories that can't be read, or not soon, have none. */
-  find(anew: boolean): Promise<readonly FoundSkill[]>;
-  /** Resolves when nothing is looked for any more. */
-  quiet(): Promise<void>;
-}
-
 interface Lookup {
   readonly at: number;
-  readonly over: boolean;
+  isOver: boolean;
   readonly found: Promise<readonly FoundSkill[]>;
 }
 
 const mostSkills = 200;
 const mostText = 200_000;
+/** A lookup runs four git processes or more, 200 ms without the network, so its result is used for so long. */
 const holdsForMs = 60_000;
-/** Nobody waits longer for a look at a repository; what it finds later is there the next time. */
+/** A slower lookup goes on in the background, and its result is there the next time. */
 const patienceMs = 10_000;
 const mostLookMs = 300_000;
-const pathOfSkill = /^(?:\.agents\/skills|\.claude\/skills|skills)\/[^/]+\/SKILL\.md$/;
 
-/** Looks for skills where turn after turn looks for them too, at the tip of each environment's branch. */
-export function createRepositorySkills(options: RepositorySkillsOptions): RepositorySkills {
+/** Finds the skills in the environments' repositories, at the tip of each environment's branch. */
+export type RepositorySkills = ReturnType<typeof createRepositorySkills>;
+
+export function createRepositorySkills(options: RepositorySkillsOptions) {
   const { environments, folder, git, inherited, signal, now, log } = options;
   const lookups = new Map<string, Lookup>();
-  const known = new Map<string, FoundSkill[]>();
+  /** The latest result of each environment. */
+  const known = new Map<string, readonly FoundSkill[]>();
 
-  async function look(spec: EnvironmentSpec, place: number): Promise<FoundSkill[]> {
-    const enough = AbortSignal.any([signal, AbortSignal.timeout(mostLookMs)]);
-    const of = repositoryOf(spec);
-    if (spec.repository === null || of === null) return [];
+  async function look(spec: EnvironmentSpec, place: number): Promise<readonly FoundSkill[]> {
+    const name = repositoryName(spec.repository);
+    if (spec.repository === null || name === null) return [];
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(mostLookMs)]);
     const clone = join(folder, String(place));
     const ask = (...args: string[]): Promise<GitEnd> =>
       git(
         { runId: `skills-${place}`, folder: clone, args: [`--git-dir=${clone}`, ...args], most: mostText },
         { ...inherited, ...spec.variables },
-        enough,
+        deadline,
       );
     await mkdir(clone, { recursive: true, mode: 0o700 });
     const tip = spec.branch === null ? "HEAD" : `refs/heads/${spec.branch}`;
@@ -76,56 +72,61 @@ export function createRepositorySkills(options: RepositorySkillsOptions): Reposi
       if (end.kind !== "done") return known.get(spec.id) ?? [];
     }
     const found: FoundSkill[] = [];
-    for (const path of await pathsIn(ask)) {
+    for (const path of await skillPaths(ask)) {
       const text = await ask("cat-file", "blob", `FETCH_HEAD:${path}`);
       if (text.kind !== "done") continue;
-      found.push({ spec: `${of.owner}/${of.repo}:${path}`, environmentId: spec.id, text: text.output });
+      found.push({ spec: `${name.owner}/${name.repo}:${path}`, environmentId: spec.id, text: text.output });
     }
     known.set(spec.id, found);
     return found;
   }
 
-  function lookup(spec: EnvironmentSpec, place: number, anew: boolean): Lookup {
+  /** The lookup under way, else the last one while it holds, else a new one. */
+  function lookup(spec: EnvironmentSpec, place: number, refresh: boolean): Lookup {
     const last = lookups.get(spec.id);
-    if (last !== undefined && (!last.over || (!anew && now() - last.at < holdsForMs))) return last;
+    if (last !== undefined && (!last.isOver || (!refresh && now() - last.at < holdsForMs))) return last;
     const found = look(spec, place).catch((error: unknown) => {
       log.warn("a repository's skills can't be read", { environmentId: spec.id, error });
       return known.get(spec.id) ?? [];
     });
-    const one = { at: now(), over: false, found };
+    const next: Lookup = { at: now(), isOver: false, found };
     void found.then(() => {
-      one.over = true;
+      next.isOver = true;
     });
-    lookups.set(spec.id, one);
-    return one;
+    lookups.set(spec.id, next);
+    return next;
   }
 
   async function soon(spec: EnvironmentSpec, { at, found }: Lookup): Promise<readonly FoundSkill[]> {
     const late = Promise.withResolvers<readonly FoundSkill[]>();
-    const timer = setTimeout(
-      () => late.resolve(known.get(spec.id) ?? []),
-      Math.max(0, at + patienceMs - now()),
-    );
+    const leftMs = Math.max(0, at + patienceMs - now());
+    const timer = setTimeout(() => late.resolve(known.get(spec.id) ?? []), leftMs);
     return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
   }
 
   return {
-    async find(anew) {
-      const all = environments.map((spec, place) => soon(spec, lookup(spec, place, anew)));
+    /** `refresh`: fetches again. A repository that can't be read, or not in time, has its last known skills. */
+    async find(refresh: boolean): Promise<readonly FoundSkill[]> {
+      const all = environments.map((spec, place) => soon(spec, lookup(spec, place, refresh)));
       return (await Promise.all(all)).flat();
     },
-    async quiet() {
+    /** Resolves when no lookup is under way. */
+    async idle(): Promise<void> {
       await Promise.all([...lookups.values()].map(({ found }) => found));
     },
   };
 }
 
-async function pathsIn(ask: (...args: string[]) => Promise<GitEnd>): Promise<string[]> {
-  const folders = [".agents/skills/", ".claude/skills/", "skills/"];
+async function skillPaths(ask: (...args: string[]) => Promise<GitEnd>): Promise<string[]> {
+  const folders = skillFolders.map((folder) => `${folder}/`);
   const listed = await ask("ls-tree", "-r", "-z", "--name-only", "FETCH_HEAD", "--", ...folders);
   if (listed.kind !== "done") return [];
   return listed.output
     .split("\0")
-    .filter((path) => pathOfSkill.test(path))
+    .filter((path) =>
+      folders.some((folder) => path.startsWith(folder) && isSkillFile(path.slice(folder.length))),
+    )
     .slice(0, mostSkills);
 }
+
+const isSkillFile = (path: string): boolean => /^[^/]+\/SKILL\.md$/.test(path);

@@ -1,20 +1,22 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import type { Catalog, EnvironmentSpec } from "#service/catalog.ts";
+import { type Catalog, type EnvironmentSpec, isRepository } from "#service/catalog.ts";
+import { skillName } from "#service/run/skill-spec.ts";
 
-/** `folder` is where the skill's other files are; null if nobody but the service can say. */
+/** A SKILL.md and the folder with the skill's other files. */
 export interface SkillText {
   readonly text: string;
-  readonly folder: string | null;
+  readonly folder: string;
 }
 
 const mostBytes = 200_000;
-const skillFolders = [".agents/skills", ".claude/skills", "skills"];
+/** The folders of a repository that hold skills, each in a folder of its own. */
+export const skillFolders = [".agents/skills", ".claude/skills", "skills"];
 
 /**
- * The text of the skill `owner/repo:name` or `owner/repo:path/to/SKILL.md`: a declared one's file, else what
- * the run's own worktree has if it is of that repository. null if there is none that may be read.
+ * The text of a run's skill: of the declared skill, or else from the run's worktree if that is of the skill's
+ * repository. null if there is none that may be read.
  */
 export async function skillText(
   spec: string,
@@ -27,24 +29,24 @@ export async function skillText(
     const text = await readBounded(declared.file);
     return text === null ? null : { text, folder: dirname(declared.file) };
   }
-  const [, owner = "", wanted = ""] = /^([^:]*):(.*)$/s.exec(spec) ?? [];
-  if (environment?.repository == null || !isOf(environment.repository, owner)) return null;
-  for (const path of placesOf(wanted)) {
+  const { repository, path: wanted } = skillName(spec);
+  if (!isRepository(environment?.repository ?? null, repository)) return null;
+  for (const path of pathsOf(wanted)) {
     const found = await readInside(worktree, path);
     if (found !== null) return found;
   }
   return null;
 }
 
-/** Where in a repository the skill may be; nothing that could lead out of it. */
-function placesOf(wanted: string): readonly string[] {
+/** The paths in a repository where the skill may be. None of them leads out of it. */
+function pathsOf(wanted: string): readonly string[] {
   const parts = wanted.split("/");
   if (parts.some((part) => part === "" || part === "." || part === ".." || /[\\\0]/.test(part))) return [];
   if (parts.length > 1 || /\.md$/i.test(wanted)) return [wanted];
   return skillFolders.map((folder) => `${folder}/${wanted}/SKILL.md`);
 }
 
-/** An agent may have put a link there since: what counts is where the file really is. */
+/** Reads a file whose real path is inside the worktree: an agent may have put a link in its place. */
 async function readInside(worktree: string, path: string): Promise<SkillText | null> {
   try {
     const [root, file] = await Promise.all([realpath(worktree), realpath(join(worktree, path))]);
@@ -56,9 +58,9 @@ async function readInside(worktree: string, path: string): Promise<SkillText | n
   }
 }
 
-/** null if it can't be read, or is no file. */
+/** The beginning of the file; null if it can't be read or is not an ordinary file. */
 async function readBounded(path: string): Promise<string | null> {
-  // Without waiting: a pipe would never open.
+  // Without O_NONBLOCK, opening a pipe would wait for ever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => null);
   if (file === null) return null;
   try {
@@ -70,13 +72,4 @@ async function readBounded(path: string): Promise<string | null> {
   } finally {
     await file.close();
   }
-}
-
-/** Whether the repository's address ends in `owner/repo`. */
-export function isOf(repository: string, owner: string): boolean {
-  const parts = repository
-    .replace(/\/+$/, "")
-    .replace(/\.git$/i, "")
-    .split(/[/:\\]/);
-  return parts.slice(-2).join("/").toLowerCase() === owner.toLowerCase();
 }

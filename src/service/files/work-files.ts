@@ -4,7 +4,7 @@ import type { McpServerConfig } from "#agent-runs/schema.ts";
 import { writeDurably } from "#disk/durable-file.ts";
 import type { Run } from "#service/run/run-document.ts";
 
-/** What a turn needs on disk beside the folder it works in, and outside of it, as there may be secrets. */
+/** A turn's files outside of its working folder, since they may hold secrets. The fields are those of `Turn`. */
 export interface WorkFiles {
   readonly mcpFile: string | null;
   readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
@@ -12,7 +12,7 @@ export interface WorkFiles {
   readonly artifactsFolder: string;
 }
 
-/** Makes them in folders of `folder`. Rejects with the file system's error. */
+/** Makes them in subfolders of `folder`. Rejects with the file system's error. */
 export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles> {
   const artifactsFolder = join(artifactsIn(folder), run.id);
   const mcpFolder = mcpFolderOf(folder);
@@ -27,7 +27,7 @@ export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles
   return { mcpFile, mcpServers, ownFiles, artifactsFolder };
 }
 
-/** What runs have left to be shown, each in a folder of its own. */
+/** Holds one folder of artifacts for each run. */
 export const artifactsIn = (folder: string): string => join(folder, "artifacts");
-/** Written anew for each turn. */
+/** Holds the files with MCP servers, which each turn writes again. */
 export const mcpFolderOf = (folder: string): string => join(folder, "mcp");

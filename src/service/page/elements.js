@@ -1,7 +1,9 @@
-/** Elements. Text is only ever put in as text. */
+/** Makes and changes elements. Text from outside only ever becomes text, never markup. */
 
 /**
- * @param {string} tag
+ * A new element with attributes and children.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
  * @param {Record<string, string>} [attributes]
  * @param {...(Node | string)} children
  */
@@ -12,10 +14,23 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** @param {string} id */
-export const byId = (id) => document.getElementById(id);
+/**
+ * The page's element with this id. Throws if there is none of this kind.
+ * @template {HTMLElement} Kind
+ * @param {string} id
+ * @param {new () => Kind} kind
+ */
+export function byId(id, kind) {
+  const element = document.getElementById(id);
+  if (element instanceof kind) return element;
+  throw new Error(`the page has no ${id}`);
+}
 
-/** Leaves alone what is right already, so that nothing is read out twice. @param {Element} element @param {string} text */
+/**
+ * Sets the element's text unless it is right already: screen readers would read it out again.
+ * @param {Element} element
+ * @param {string} text
+ */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

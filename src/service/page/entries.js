@@ -1,19 +1,19 @@
-/** The conversation: one item for each entry, changed in place. */
+/** The conversation: one list item for each entry, changed in place. */
+/** @import { SessionEntry, SessionMessage } from "../sessions/session-message.ts" */
+import { el, linkTo, say } from "./elements.js";
+import { agoWords, applied, blocksOf, piecesOf } from "./text.js";
 
 const speakers = { user: "Asked", assistant: "Agent", system: "Service" };
-const notYetSaid = { writing: "Agent, writing", waiting: "Asked, not yet read by the agent" };
-/** What a person asked is folded beyond this. */
+const headings = { writing: "Agent, writing", waiting: "Asked, not yet read by the agent" };
+/** A longer message from a person is folded. */
 const mostShown = { characters: 1_200, lines: 16 };
 
-/** @param {HTMLElement} list */
+/**
+ * Takes over the entries that the service rendered into the list.
+ * @param {HTMLElement} list
+ */
 export function createEntries(list) {
-  /** @type {{ who: string, kind: string, at: number | null, text: string }[]} */
-  let entries = [...list.children].map((item) => ({
-    who: item.dataset.who,
-    kind: item.dataset.kind,
-    at: item.dataset.at === "" ? null : Number(item.dataset.at),
-    text: item.querySelector(".text").textContent,
-  }));
+  let entries = [...list.children].map(renderedEntry);
   list.replaceChildren();
   /** @type {ReturnType<typeof createItem>[]} */
   let items = [];
@@ -34,7 +34,10 @@ export function createEntries(list) {
   show();
 
   return {
-    /** @param {{ keep?: number, count: number, entries?: { index: number, text: object }[] }} change */
+    /**
+     * Applies a message of the stream. Throws if an earlier one is missing.
+     * @param {SessionMessage} message
+     */
     apply({ keep, count, entries: changed = [] }) {
       if (keep !== undefined) entries = entries.slice(0, keep);
       for (const { index, who, kind, at, text } of changed) {
@@ -45,12 +48,27 @@ export function createEntries(list) {
       entries = entries.slice(0, count);
       show();
     },
-    /** How often people have asked exactly this. @param {string} text */
+    /** How many messages from people have exactly this text. @param {string} text */
     asked: (text) => entries.filter((entry) => entry.who === "user" && entry.text === text).length,
-    /** @param {number} now */
+    /** Updates the ages. @param {number} now */
     tick(now) {
       for (const item of items) item.tick(now);
     },
+  };
+}
+
+/**
+ * The entry that the service rendered as this item (session-page.ts).
+ * @param {Element} item
+ * @returns {SessionEntry}
+ */
+function renderedEntry(item) {
+  const { who, kind, at } = item instanceof HTMLElement ? item.dataset : {};
+  return {
+    who: who === "assistant" || who === "system" ? who : "user",
+    kind: kind === "writing" || kind === "waiting" ? kind : "said",
+    at: at ? Number(at) : null,
+    text: item.querySelector(".text")?.textContent ?? "",
   };
 }
 
@@ -61,16 +79,28 @@ function createItem() {
   const summary = el("summary");
   const fold = el("details", {}, summary);
   const element = el("li", { class: "entry" }, el("h3", {}, name, " ", time));
+  /** @type {SessionEntry | null} */
   let shown = null;
+
+  /** @param {boolean} isFolded @param {string} text */
+  function place(isFolded, text) {
+    if (isFolded) say(summary, summaryOf(text));
+    const home = isFolded ? fold : element;
+    if (body.parentNode !== home) home.append(body);
+    if (isFolded) element.append(fold);
+    else fold.remove();
+  }
+
   return {
     element,
+    /** @param {SessionEntry} entry */
     show(entry) {
       if (entry === shown) return;
       shown = entry;
       const { who, kind, at, text } = entry;
       element.className = `entry ${who} ${kind}`;
       element.hidden = text === "" && kind !== "writing";
-      say(name, notYetSaid[kind] ?? speakers[who]);
+      say(name, kind === "said" ? speakers[who] : headings[kind]);
       time.hidden = at === null;
       if (at !== null) {
         time.dateTime = new Date(at).toISOString();
@@ -79,18 +109,11 @@ function createItem() {
       place(who !== "assistant" && isLong(text), text);
       showText(body, text);
     },
+    /** @param {number} now */
     tick(now) {
       if (shown?.at) say(time, agoWords(now - shown.at));
     },
   };
-
-  function place(isFolded, text) {
-    if (isFolded) say(summary, summaryOf(text));
-    const home = isFolded ? fold : element;
-    if (body.parentNode !== home) home.append(body);
-    if (isFolded) element.append(fold);
-    else fold.remove();
-  }
 }
 
 /** @param {string} text */
@@ -104,18 +127,18 @@ function summaryOf(text) {
   return `${first.length > 160 ? `${first.slice(0, 160)}…` : first} (${lines === 1 ? "1 line" : `${lines} lines`})`;
 }
 
-/** What each part was made of. @type {WeakMap<Element, string>} */
+/** The source text of each block on the page. @type {WeakMap<Element, string>} */
 const sources = new WeakMap();
 
-/** Changes only the parts that differ. @param {HTMLElement} home @param {string} text */
+/** Changes only the blocks that differ. @param {HTMLElement} home @param {string} text */
 function showText(home, text) {
   const blocks = blocksOf(text);
-  while (home.children.length > blocks.length) home.lastElementChild.remove();
+  while (home.children.length > blocks.length) home.lastElementChild?.remove();
   for (const [index, { kind, text: part }] of blocks.entries()) {
     const old = home.children[index];
     const source = old?.className === kind ? sources.get(old) : undefined;
     if (source === part) continue;
-    if (kind === "code" && source !== undefined && part.startsWith(source)) {
+    if (old !== undefined && kind === "code" && source !== undefined && part.startsWith(source)) {
       old.append(part.slice(source.length));
       sources.set(old, part);
       continue;

@@ -1,22 +1,26 @@
-/** Talks to the service: follows its stream of events for as long as it takes, and sends what a person asks. */
+/** Talks to the service: follows the run's events, and sends follow-ups and cancellations. */
+/** @import { SessionMessage } from "../sessions/session-message.ts" */
 
-/** The service says something at least every 15 s; a stream that says nothing for longer is dead. */
+/** The service sends something at least every 15 s; a stream that is silent for this long is dead. */
 const mostSilenceMs = 40_000;
 const mostPauseMs = 30_000;
 const postWithinMs = 30_000;
 
-/** How long to wait before the attempt after so many that failed. @param {number} failures */
+/** The pause after so many failed attempts in a row. @param {number} failures */
 const backoffMs = (failures) =>
   Math.min(mostPauseMs, 1000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
 
 /**
  * Follows a run until it is gone or `stop` is called.
- * @param {{
- *   address: string, key: string, known: string,
- *   onMessage: (message: object) => void,
- *   onLink: (link: "live" | "lost" | "full" | "gone") => void,
- *   restMs: () => number, pauseMs?: (failures: number) => number,
- * }} options `restMs`: 0 to stay; else the stream is left after its first message for so long.
+ * @param {object} options
+ * @param {string} options.address
+ * @param {string} options.key
+ * @param {string} options.known Id of the last event that the page has.
+ * @param {(message: SessionMessage) => void} options.onMessage
+ * @param {(link: "live" | "lost" | "full" | "gone") => void} options.onLink
+ * @param {() => number} options.restMs 0 keeps the connection; otherwise it is closed after its first message,
+ *   for so long.
+ * @param {(failures: number) => number} [options.pauseMs]
  */
 export function follow({ address, key, known, onMessage, onLink, restMs, pauseMs = backoffMs }) {
   let isOver = false;
@@ -35,7 +39,7 @@ export function follow({ address, key, known, onMessage, onLink, restMs, pauseMs
       };
     });
 
-  /** How long to pause after one connection; null: for ever. */
+  /** Resolves with the pause before the next connection, in milliseconds; null: there is to be none. */
   async function connect() {
     connection = new AbortController();
     const { signal } = connection;
@@ -53,7 +57,7 @@ export function follow({ address, key, known, onMessage, onLink, restMs, pauseMs
         try {
           onMessage(JSON.parse(data));
         } catch (error) {
-          // Better begin again with everything than go on with something wrong.
+          // The page may be wrong now: the next connection sends everything again.
           lastId = "";
           throw error;
         }
@@ -63,7 +67,7 @@ export function follow({ address, key, known, onMessage, onLink, restMs, pauseMs
         if (restMs() > 0) return restMs();
       }
     } catch {
-      // The network, or whoever wanted to begin again: either way another try.
+      // The network failed or `restart` was called: connect again.
     } finally {
       watchdog.end();
       connection.abort();
@@ -85,7 +89,7 @@ export function follow({ address, key, known, onMessage, onLink, restMs, pauseMs
 
   void run();
   return {
-    /** Leaves the stream and begins another, which tells everything that lies past what is known for good. */
+    /** Reconnects; the new stream starts with everything that may have changed since the last event. */
     restart() {
       connection.abort(again);
       wake();
@@ -115,8 +119,8 @@ function silenceWatch(connection) {
 
 /**
  * The events of a stream, each with one line of data, as this service sends them.
- * @param {ReadableStream<Uint8Array>} body
- * @param {() => void} heard Called at whatever arrives, heartbeats included.
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} body
+ * @param {() => void} heard Called whenever bytes arrive, heartbeats included.
  */
 async function* eventsOf(body, heard) {
   const reader = body.getReader();
@@ -131,7 +135,8 @@ async function* eventsOf(body, heard) {
     rest = frames.pop() ?? "";
     for (const frame of frames) {
       const lines = frame.split("\n");
-      const field = (name) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      const field = (/** @type {string} */ name) =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
       const data = field("data");
       if (data !== undefined) yield { id: field("id") ?? "", data };
     }
@@ -139,7 +144,7 @@ async function* eventsOf(body, heard) {
 }
 
 /**
- * Sends once. `unknown`: nobody can tell whether it was done.
+ * Sends a POST once. `unknown`: it may have been done or not.
  * @param {string} address @param {string} key @param {object} [body]
  * @returns {Promise<{ kind: "done" } | { kind: "refused", why: string } | { kind: "unknown" }>}
  */

@@ -1,39 +1,50 @@
-/** Keeps the page as the run is. */
+/** Keeps the page up to date with its run. */
+/** @import { SessionArtifact, SessionHead, SessionMessage } from "../sessions/session-message.ts" */
+import { byId, el, linkTo, say } from "./elements.js";
+import { createEntries } from "./entries.js";
+import { follow } from "./follow.js";
+import { createSteering } from "./steer.js";
+import { agoWords, durationWords, isWebAddress } from "./text.js";
 
 const address = location.pathname;
 const key = new URLSearchParams(location.search).get("key") ?? "";
+/** How long a hidden page stays without a connection. */
 const hiddenRestMs = 20_000;
-/** Nobody minds a connection that is back at once. */
+/** A connection that is back sooner is not reported as lost. */
 const lostAfterMs = 2_500;
 
-const entries = createEntries(byId("entries"));
+const entries = createEntries(byId("entries", HTMLElement));
+/** @type {SessionHead | null} */
 let head = null;
-/** How far the service's clock is ahead of ours. */
+/** How far the service's clock is ahead of this one. */
 let aheadMs = 0;
 let lastLink = "";
+/** @type {number | undefined} */
 let lostTimer;
 
 const now = () => Date.now() + aheadMs;
-const page = document.scrollingElement;
+const page = document.documentElement;
 const isAtEnd = () => page.scrollHeight - page.scrollTop - page.clientHeight < 80;
 const toEnd = () => page.scrollTo({ top: page.scrollHeight });
 
-function showHead() {
-  const { title, words, state, message, facts, artifacts } = head;
+/** @param {SessionHead} shown */
+function showHead(shown) {
+  const { title, words, state, message, facts, artifacts } = shown;
+  const part = (/** @type {string} */ id) => byId(id, HTMLElement);
   document.title = `${words}: ${title}`;
-  say(byId("title"), title);
-  byId("state").dataset.state = state;
-  say(byId("state").firstElementChild, words);
-  byId("message").hidden = message === null;
-  say(byId("message"), message ?? "");
+  say(part("title"), title);
+  part("state").dataset.state = state;
+  say(part("state").firstElementChild ?? part("state"), words);
+  part("message").hidden = message === null;
+  say(part("message"), message ?? "");
   const shownFacts = facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)));
-  byId("facts").replaceChildren(...shownFacts);
-  byId("results").hidden = artifacts.length === 0;
-  byId("artifacts").replaceChildren(...artifacts.map((artifact) => el("li", {}, artifactOf(artifact))));
-  steering.show(head);
+  part("facts").replaceChildren(...shownFacts);
+  part("results").hidden = artifacts.length === 0;
+  part("artifacts").replaceChildren(...artifacts.map((artifact) => el("li", {}, artifactOf(artifact))));
+  steering.show(shown);
 }
 
-/** @param {{ text: string, url: string | null, uid: string | null }} artifact */
+/** @param {SessionArtifact} artifact */
 function artifactOf({ text, url, uid }) {
   if (url !== null) return isWebAddress(url) ? linkTo(url, text) : text;
   if (uid === null) return text;
@@ -48,9 +59,10 @@ function tick() {
   const worked = workedMs + (turnBegan === null ? 0 : Math.max(0, now() - turnBegan));
   const working = turnBegan === null ? "worked" : "working for";
   const asked = `asked ${agoWords(now() - createdAt)}`;
-  say(byId("elapsed"), worked > 0 ? `${working} ${durationWords(worked)}, ${asked}` : asked);
+  say(byId("elapsed", HTMLElement), worked > 0 ? `${working} ${durationWords(worked)}, ${asked}` : asked);
 }
 
+/** @param {SessionMessage} message */
 function onMessage(message) {
   const follows = isAtEnd();
   const height = page.scrollHeight;
@@ -58,26 +70,27 @@ function onMessage(message) {
   entries.apply(message);
   if (message.view !== undefined) {
     head = message.view;
-    showHead();
+    showHead(head);
   }
   if (message.keep !== undefined) steering.looked();
   tick();
   if (follows) toEnd();
-  else if (page.scrollHeight > height) byId("latest").hidden = false;
+  else if (page.scrollHeight > height) byId("latest", HTMLElement).hidden = false;
 }
 
 const links = {
   live: "",
   lost: "The connection is lost. Trying again…",
-  full: "Too many people watch at the moment. Trying again…",
-  gone: "This session is no longer there, or the link no longer opens it.",
+  full: "The service is busy right now. Trying again…",
+  gone: "This session no longer exists, or the link no longer opens it.",
 };
 
+/** @param {keyof typeof links} link */
 function onLink(link) {
   if (link === lastLink) return;
   lastLink = link;
   clearTimeout(lostTimer);
-  const tell = () => say(byId("connection"), links[link]);
+  const tell = () => say(byId("connection", HTMLElement), links[link]);
   if (link === "lost") lostTimer = setTimeout(tell, lostAfterMs);
   else tell();
 }
@@ -85,13 +98,13 @@ function onLink(link) {
 const stream = follow({
   address: `${address}/events`,
   key,
-  known: document.body.dataset.known,
+  known: document.body.dataset.known ?? "",
   onMessage,
   onLink,
-  // A browser has few connections for all its tabs: those that nobody looks at give theirs up.
+  // A browser has few connections for all its tabs, so hidden pages give theirs up.
   restMs: () => (document.hidden ? (head?.isEnded ? Number.POSITIVE_INFINITY : hiddenRestMs) : 0),
 });
-const steering = createSteering({ address, key, asked: entries.asked, look: stream.restart });
+const steering = createSteering({ address, key, asked: entries.asked, refresh: stream.restart });
 
 document.addEventListener("visibilitychange", () => stream.restart());
 addEventListener("online", () => stream.restart());
@@ -102,10 +115,10 @@ addEventListener("pageshow", (event) => {
 addEventListener(
   "scroll",
   () => {
-    if (isAtEnd()) byId("latest").hidden = true;
+    if (isAtEnd()) byId("latest", HTMLElement).hidden = true;
   },
   { passive: true },
 );
-byId("latest").addEventListener("click", toEnd);
+byId("latest", HTMLElement).addEventListener("click", toEnd);
 setInterval(tick, 1000);
 tick();

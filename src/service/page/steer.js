@@ -1,24 +1,34 @@
-/** The follow-up box and the cancel button, where the link may steer. */
+/** The follow-up box and the cancel button, on pages that may steer the run. */
+/** @import { SessionHead } from "../sessions/session-message.ts" */
+import { byId, say } from "./elements.js";
+import { post } from "./follow.js";
 
 const sent = "Sent.";
 
 /**
- * @param {{
- *   address: string, key: string, asked: (text: string) => number, look: () => void,
- * }} options `look` makes the page ask the service anew for how things are.
+ * @param {object} options
+ * @param {string} options.address
+ * @param {string} options.key
+ * @param {(text: string) => number} options.asked How many messages from people have this text.
+ * @param {() => void} options.refresh Makes the page ask the service for the run's current state.
+ * @returns {{ show(head: SessionHead): void, looked(): void }}
  */
-export function createSteering({ address, key, asked, look }) {
-  const form = byId("follow-up");
-  if (form === null) return { show() {}, looked() {} };
-  const area = byId("follow-up-text");
-  const send = byId("send");
-  const outcome = byId("follow-up-outcome");
-  const cancel = byId("cancel");
-  const confirm = byId("confirm");
-  /** What was sent with an unknown outcome, and how often it had been asked before; null: nothing. */
+export function createSteering({ address, key, asked, refresh }) {
+  if (document.getElementById("follow-up") === null) return { show() {}, looked() {} };
+  const form = byId("follow-up", HTMLFormElement);
+  const area = byId("follow-up-text", HTMLTextAreaElement);
+  const send = byId("send", HTMLButtonElement);
+  const outcome = byId("follow-up-outcome", HTMLElement);
+  const cancel = byId("cancel", HTMLButtonElement);
+  const confirm = byId("confirm", HTMLDialogElement);
+  /**
+   * A follow-up with an unknown outcome, and how many messages had its text before.
+   * @type {{ message: string, before: number } | null}
+   */
   let uncertain = null;
   let isBusy = false;
 
+  /** @param {boolean} is */
   function busy(is) {
     isBusy = is;
     area.readOnly = is;
@@ -33,7 +43,7 @@ export function createSteering({ address, key, asked, look }) {
     if (message.trim() === "") {
       // The second of two clicks.
       if (outcome.textContent === sent) return;
-      say(outcome, "There is nothing to send yet: write what the agent should know or do.");
+      say(outcome, "There is nothing to send yet. Write what the agent should know or do.");
       area.focus();
       return;
     }
@@ -43,8 +53,8 @@ export function createSteering({ address, key, asked, look }) {
     const answer = await post(`${address}/followups`, key, { message });
     if (answer.kind === "unknown") {
       uncertain = { message, before };
-      say(outcome, "The service can't be reached. Your text is kept; whether it arrived is being looked up.");
-      return look();
+      say(outcome, "The service can't be reached. Your text is kept, and we check whether it arrived.");
+      return refresh();
     }
     busy(false);
     if (answer.kind === "refused") return say(outcome, `Not sent: ${answer.why}`);
@@ -63,15 +73,12 @@ export function createSteering({ address, key, asked, look }) {
     busy(false);
     if (answer.kind === "refused") say(outcome, `Not cancelled: ${answer.why}`);
     if (answer.kind === "unknown") {
-      say(
-        outcome,
-        "The service can't be reached. The state above tells whether the run was cancelled, once it is.",
-      );
-      look();
+      say(outcome, "The service can't be reached. If the run was cancelled, the state above will say so.");
+      refresh();
     }
   }
 
-  /** The box is as high as its text. */
+  /** Fits the box to its text. */
   function grow() {
     area.rows = Math.min(12, Math.max(2, area.value.split("\n").length));
   }
@@ -92,21 +99,21 @@ export function createSteering({ address, key, asked, look }) {
   cancel.addEventListener("click", () => {
     if (!isBusy) confirm.showModal();
   });
-  byId("confirm-no").addEventListener("click", () => confirm.close());
-  byId("confirm-yes").addEventListener("click", () => void cancelRun());
+  byId("confirm-no", HTMLElement).addEventListener("click", () => confirm.close());
+  byId("confirm-yes", HTMLElement).addEventListener("click", () => void cancelRun());
   form.hidden = false;
 
   return {
-    /** @param {{ state: string, isEnded: boolean, canCancel: boolean }} head */
+    /** Shows what can be done with the run in this state. */
     show({ state, isEnded, canCancel }) {
       if (document.activeElement === cancel && !canCancel) area.focus();
       cancel.hidden = !canCancel;
       if (!canCancel && confirm.open) confirm.close();
       const label =
-        state === "BLOCKED" ? "Your answer" : isEnded ? "Follow-up: the run goes on with it" : "Follow-up";
-      say(byId("follow-up-label"), label);
+        state === "BLOCKED" ? "Your answer" : isEnded ? "Follow-up: it continues the run" : "Follow-up";
+      say(byId("follow-up-label", HTMLElement), label);
     },
-    /** The page has just been told how everything is. */
+    /** The page is up to date: settles a follow-up with an unknown outcome. */
     looked() {
       if (uncertain === null) return;
       const { message, before } = uncertain;
@@ -115,8 +122,8 @@ export function createSteering({ address, key, asked, look }) {
       if (asked(message) > before) {
         area.value = "";
         grow();
-        say(outcome, "It did arrive.");
-      } else say(outcome, "It did not arrive. Send it again when you like.");
+        say(outcome, "It arrived.");
+      } else say(outcome, "It did not arrive. You can send it again.");
     },
   };
 }

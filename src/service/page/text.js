@@ -1,9 +1,7 @@
 /** Texts and times for people. */
+/** @import { Splice } from "../sessions/session-message.ts" */
 
-/**
- * @param {string} before
- * @param {{ head: string, from: number, to: number, tail: string }} splice
- */
+/** The text after the change. @param {string} before @param {Splice} splice */
 export function applied(before, { head, from, to, tail }) {
   return head + before.slice(from, to) + tail;
 }
@@ -11,15 +9,18 @@ export function applied(before, { head, from, to, tail }) {
 const mostProse = 2_000;
 
 /**
- * The parts of a Markdown text: code between fences, and all else as it is. Long prose is cut at line ends,
- * so that text which grows changes its last part only.
+ * Splits Markdown into fenced code and prose. Long prose is split at line ends, so that a growing text changes
+ * its last block only.
  * @param {string} text
  * @returns {{ kind: "code" | "prose", text: string }[]}
  */
 export function blocksOf(text) {
+  /** @type {{ kind: "code" | "prose", text: string }[]} */
   const blocks = [];
+  /** @type {"code" | "prose"} */
   let kind = "prose";
   let fence = "";
+  /** @type {string[]} */
   let lines = [];
   let size = 0;
   const end = () => {
@@ -28,13 +29,14 @@ export function blocksOf(text) {
     size = 0;
   };
   for (const line of text.split("\n")) {
-    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line);
-    const opens = kind === "prose" && mark !== null && !(mark[1].startsWith("`") && mark[2].includes("`"));
-    const closes = kind === "code" && mark !== null && mark[1].startsWith(fence) && mark[2].trim() === "";
+    const [, mark = "", rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? [];
+    /** @type {boolean} */
+    const opens = kind === "prose" && mark !== "" && !(mark.startsWith("`") && rest.includes("`"));
+    const closes = kind === "code" && mark.startsWith(fence) && rest.trim() === "";
     if (opens || closes) {
       end();
       kind = opens ? "code" : "prose";
-      fence = opens ? mark[1] : "";
+      fence = opens ? mark : "";
       continue;
     }
     if (kind === "prose" && size > mostProse) end();
@@ -48,11 +50,16 @@ export function blocksOf(text) {
 const marked = /^#{1,6} [^\n]{1,300}$|`[^`\n]{1,300}`|\*\*[^*\n]{1,300}\*\*|https?:\/\/[^\s<>"'`]{1,2000}/gm;
 
 /**
- * What stands out in prose: headings, what is bold, code and addresses.
+ * @typedef {{ kind: "text" | "link" | "code" | "bold", text: string }} Piece
+ */
+
+/**
+ * Splits prose into plain text and what stands out: headings, bold text, code and addresses.
  * @param {string} text
- * @returns {{ kind: "text" | "link" | "code" | "bold", text: string }[]}
+ * @returns {Piece[]}
  */
 export function piecesOf(text) {
+  /** @type {Piece[]} */
   const pieces = [];
   let at = 0;
   for (const { 0: all, index } of text.matchAll(marked)) {
@@ -66,7 +73,7 @@ export function piecesOf(text) {
   return pieces;
 }
 
-/** @param {string} all */
+/** @param {string} all @returns {Piece} */
 function pieceOf(all) {
   if (all.startsWith("#")) return { kind: "bold", text: all.replace(/^#+ +/, "") };
   if (all.startsWith("`")) return { kind: "code", text: all.slice(1, -1) };
@@ -74,12 +81,12 @@ function pieceOf(all) {
   return { kind: "link", text: bare(all) };
 }
 
-/** An address without what follows it in a sentence. @param {string} found */
+/** The address without the sentence's punctuation after it. @param {string} found */
 function bare(found) {
   let surplus = found.split(")").length - found.split("(").length;
   let end = found.length;
   for (; end > 0; end--) {
-    const last = found[end - 1];
+    const last = found.charAt(end - 1);
     if (last === ")" && surplus > 0) surplus--;
     else if (!".,;:!?*_]}".includes(last)) break;
   }
@@ -102,7 +109,7 @@ export function durationWords(ms) {
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long ago something was. @param {number} ms */
+/** @param {number} ms */
 export function agoWords(ms) {
   const minutes = Math.floor(Math.max(0, ms) / 60_000);
   if (minutes < 1) return "just now";

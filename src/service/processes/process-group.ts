@@ -1,28 +1,26 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesThat } from "./process-table.ts";
+import { processesThat, statOf } from "./process-table.ts";
 import { endStrays } from "./stray-processes.ts";
 
 const lookAgainMs = 50;
 const afterKillMs = 2_000;
 
 /**
- * Ends what a command started: the group that `leader` leads, and what has left it if the command is the agent
- * of the run `agentOf`. Git and the set-up have none that is to end.
+ * Ends a command and everything it started: its group, led by `leader`, and, for the agent of the run `agentOf`,
+ * processes that have left the group. Git and the set-up leave none (null).
  */
 export async function endProcesses(leader: number, graceMs: number, agentOf: string | null): Promise<void> {
   if (agentOf === null) return endGroup(leader, graceMs);
   const until = performance.now() + graceMs;
   await Promise.all([endGroup(leader, graceMs), endStrays(agentOf, leader, until)]);
-  // The last of the group may have started one more. It has what is left of the time, so that a stop is in time.
+  // The last of the group may have started one more, which gets the rest of the time.
   await endStrays(agentOf, leader, until);
 }
 
 /**
- * Ends every process of the group that `leader` leads: SIGTERM, and SIGKILL for what is left after `graceMs`.
- * Resolves when the group is gone, or can't be ended. Windows has no groups: there the process and its
- * descendants are ended at once.
+ * Ends every process of the group: SIGTERM, and SIGKILL for the rest after `graceMs`. Resolves when the group is
+ * gone or can't be ended. Windows has no groups: there the process and its descendants are ended at once.
  */
 async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (process.platform === "win32") return endTree(leader);
@@ -32,7 +30,7 @@ async function endGroup(leader: number, graceMs: number): Promise<void> {
   await gone(leader, afterKillMs);
 }
 
-/** False if the group has no process that could be signalled. */
+/** False if the group has no process that can be signalled. */
 function signal(leader: number, name: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-leader, name);
@@ -51,18 +49,16 @@ async function gone(leader: number, withinMs: number): Promise<boolean> {
 }
 
 /**
- * Whether a process of the group still runs. The dead that nobody waits for stay in their group for good
- * where process 1 does not reap, as in many containers. Where there is no /proc, signals have the word.
+ * Whether a process of the group still runs. In many containers process 1 does not reap, so dead processes stay in
+ * their group for ever. Without /proc, every process that can be signalled counts.
  */
 async function hasLiving(leader: number): Promise<boolean> {
   const members = await processesThat((pid) => isLivingMember(pid, leader));
   return members === null || members.length > 0;
 }
 
-/** By the third and the fifth field of proc(5)'s `stat`: state and process group. */
 async function isLivingMember(pid: number, leader: number): Promise<boolean> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const { state, group } = await statOf(pid);
   return group === String(leader) && state !== "Z" && state !== "X";
 }
 

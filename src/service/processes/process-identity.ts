@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { statOf } from "./process-table.ts";
 
 /**
- * When the process began, as the system tells it; null if there is no such process, or no way to know.
- * Ids are used again: only the id together with this tells that it is still the same process.
+ * The start time of the process in the system's notation; null if there is no such process, or it can't be read.
+ * Ids are reused, so only the id and the start time together identify a process.
  */
 export async function startOf(pid: number): Promise<string | null> {
   try {
@@ -14,15 +15,11 @@ export async function startOf(pid: number): Promise<string | null> {
   }
 }
 
-/** The boot's id and the clock ticks from boot to start, the 22nd field of proc(5)'s `stat`. */
+/** The boot's id and the clock ticks from boot to start. */
 async function startOnLinux(pid: number): Promise<string | null> {
-  const [stat, boot] = await Promise.all([
-    readFile(`/proc/${pid}/stat`, "utf8"),
-    readFile("/proc/sys/kernel/random/boot_id", "utf8"),
-  ]);
-  // The second field, the name, may hold spaces and brackets: count from its last bracket.
-  const ticks = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
-  return ticks === undefined ? null : `${boot.trim()}:${ticks}`;
+  const boot = await readFile("/proc/sys/kernel/random/boot_id", "utf8");
+  const { startTicks } = await statOf(pid);
+  return startTicks === undefined ? null : `${boot.trim()}:${startTicks}`;
 }
 
 const run = promisify(execFile);

@@ -1,19 +1,26 @@
-import { readdir } from "node:fs/promises";
+/** The processes of this machine, as far as /proc shows them. */
+import { readdir, readFile } from "node:fs/promises";
+import pLimit from "p-limit";
 
-/** Each look holds files open and memory, and a machine may have many thousand processes. */
+/** Each check holds open files and memory, and a machine may have many thousand processes. */
 const atOnce = 64;
 
-/** The processes that `is` says yes to, among all of the machine; null where there is no /proc to see them in. */
-export async function processesThat(is: (pid: number) => Promise<boolean>): Promise<number[] | null> {
+/** The ids of all processes for which `matches` resolves with true; null where there is no /proc. */
+export async function processesThat(matches: (pid: number) => Promise<boolean>): Promise<number[] | null> {
   if (process.platform !== "linux") return null;
   const names = await readdir("/proc").catch(() => null);
   if (names === null) return null;
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
-  const found: number[] = [];
-  for (let from = 0; from < pids.length; from += atOnce) {
-    const some = pids.slice(from, from + atOnce);
-    const answers = await Promise.all(some.map(is));
-    found.push(...some.filter((_, at) => answers[at] === true));
-  }
-  return found;
+  const found = await pLimit(atOnce).map(pids, async (pid) => ((await matches(pid)) ? [pid] : []));
+  return found.flat();
+}
+
+/** The state, process group and start of a process by proc(5)'s `stat`; undefined fields if it is gone. */
+export async function statOf(
+  pid: number,
+): Promise<Partial<Record<"state" | "group" | "startTicks", string | undefined>>> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The second field, the name, may contain spaces and brackets: the third follows its last bracket.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0], group: fields[2], startTicks: fields[19] };
 }

@@ -4,22 +4,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { endProcesses } from "./process-group.ts";
 import type { StartedProcesses } from "./started-processes.ts";
 
-/** A line for the shell, or a program with arguments that no shell reads. */
+/** A line for the shell, or a program with arguments and no shell. */
 export type Command =
   | { readonly line: string }
   | { readonly program: string; readonly args: readonly string[] };
 
-export interface ProcessWish {
-  /** Whose process it is; a run has one at a time. */
+export interface ProcessRequest {
+  /** The run that the process belongs to; a run has one at a time. */
   readonly runId: string;
   readonly command: Command;
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** What it reads on stdin. */
+  /** Its stdin. */
   readonly input: string;
 }
 
-/** `unstarted`: there is no such process. `aborted`: it was ended by the signal. */
+/** `unstarted`: it could not be started. `aborted`: the abort signal ended it. */
 export type ProcessEnd =
   | { readonly kind: "exited"; readonly code: number | null }
   | { readonly kind: "killed"; readonly by: NodeJS.Signals }
@@ -27,70 +27,68 @@ export type ProcessEnd =
   | { readonly kind: "aborted" };
 
 /**
- * Runs a process and everything it starts, in a group of its own without a terminal. Resolves when all of
- * it has ended: what is left running when the process itself ends is ended too, and all of it soon after
- * `signal` is aborted. Killed services' processes are found again by `started`.
+ * Runs a process in a group of its own without a terminal. When the process ends or `signal` is aborted,
+ * everything that it has started is ended too; resolves after that.
  */
 export type RunProcess = (
-  wish: ProcessWish,
+  request: ProcessRequest,
   signal: AbortSignal,
-  hear: { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void },
+  output: { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void },
 ) => Promise<ProcessEnd>;
 
 /**
- * A line before the command that holds it up until its process is written down. If the service dies before
- * that, the line reads the end of the pipe and the command never begins.
+ * A line before the command that makes it wait until its process is recorded (started-processes.ts). If the
+ * service dies before that, the pipe closes and the command never begins.
  */
 const gate = "IFS= read -r go <&3 || exit 1; exec 3<&-\n";
 const gated = process.platform !== "win32";
 
-/** How long what a command left behind may still write once the command itself has ended. */
-const lastWordsMs = 500;
+/** The time for leftover processes to finish writing after the command has ended. */
+const lastOutputMs = 500;
 
-/** `graceMs` is from SIGTERM to SIGKILL. */
+/** `graceMs`: the time between SIGTERM and SIGKILL. */
 export function createRunProcess(started: StartedProcesses, graceMs: number): RunProcess {
-  return async (wish, signal, hear) => {
+  return async (request, signal, output) => {
     if (signal.aborted) return { kind: "aborted" };
     let child: ChildProcess;
     try {
-      child = start(wish);
+      child = start(request);
     } catch (error) {
       return { kind: "unstarted", error };
     }
     const { pid } = child;
     const exit = exitOf(child);
     const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-    read(child.stdout, hear.stdout);
-    read(child.stderr, hear.stderr);
+    read(child.stdout, output.stdout);
+    read(child.stderr, output.stderr);
     if (pid === undefined) return exit;
 
-    // Only an agent has a turn, and only what an agent has left can be told from others' processes.
-    const agentOf = wish.environment.AGENT_TURN === undefined ? null : wish.runId;
+    // Only agents have a turn, and only their processes are recognised after they have left the group.
+    const agentOf = request.environment.AGENT_TURN === undefined ? null : request.runId;
     const ending: Promise<void>[] = [];
     const abort = (): void => {
       ending.push(endProcesses(pid, graceMs, agentOf));
     };
     signal.addEventListener("abort", abort, { once: true });
     try {
-      await started.add(wish.runId, pid);
-      if (!signal.aborted) open(child, wish.input);
+      await started.add(request.runId, pid);
+      if (!signal.aborted) open(child, request.input);
       const end = await exit;
       if (signal.aborted) return { kind: "aborted" };
-      await Promise.race([closed, sleep(lastWordsMs, undefined, { ref: false })]);
+      await Promise.race([closed, sleep(lastOutputMs, undefined, { ref: false })]);
       return end;
     } finally {
       signal.removeEventListener("abort", abort);
-      // What the command left running ends with it.
       await Promise.all(ending.length > 0 ? ending : [endProcesses(pid, graceMs, agentOf)]);
       for (const stream of child.stdio) stream?.destroy();
-      await started.remove(wish.runId);
+      await started.remove(request.runId);
     }
   };
 }
 
-function start({ command, folder, environment }: ProcessWish): ChildProcess {
+function start({ command, folder, environment }: ProcessRequest): ChildProcess {
   const options = {
-    // A process group of its own, so that everything the command starts can be ended with it.
+    // In a process group of its own, everything that the command starts can be ended with it.
     detached: gated,
     cwd: folder,
     env: environment,
@@ -105,10 +103,10 @@ function start({ command, folder, environment }: ProcessWish): ChildProcess {
     : spawn(program, args, options);
 }
 
-/** Lets the command begin. A command need not read its input. */
+/** Lets the command begin. It may ignore its input. */
 function open(child: ChildProcess, input: string): void {
-  const door = child.stdio[3];
-  if (door instanceof Writable) door.on("error", () => undefined).end("\n");
+  const gatePipe = child.stdio[3];
+  if (gatePipe instanceof Writable) gatePipe.on("error", () => undefined).end("\n");
   child.stdin?.on("error", () => undefined).end(input);
 }
 
@@ -125,4 +123,18 @@ const exitOf = (child: ChildProcess): Promise<ProcessEnd> =>
 function read(stream: ChildProcess["stdout"], write: (text: string) => void): void {
   stream?.setEncoding("utf8");
   stream?.on("error", () => undefined).on("data", write);
+}
+
+/** The fault of a process, as the end of a sentence; null if it succeeded. */
+export function faultOf(end: Exclude<ProcessEnd, { kind: "aborted" }>): string | null {
+  switch (end.kind) {
+    case "exited":
+      return end.code === 0 ? null : `ended with exit code ${end.code}`;
+    case "killed":
+      return `was stopped by ${end.by}`;
+    case "unstarted":
+      return "could not be started";
+    default:
+      return end satisfies never;
+  }
 }

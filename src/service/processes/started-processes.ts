@@ -12,30 +12,25 @@ const started = z.object({ pid: z.number().int().positive(), start: z.string().m
 
 const noGroup = -1;
 
-/** Which process groups the service started, on disk, so that a killed service's are ended at next start. */
-export interface StartedProcesses {
-  /** Resolves when it is durable that `pid` leads the run's group. */
-  add(runId: string, pid: number): Promise<void>;
-  remove(runId: string): Promise<void>;
-  /** Ends the groups that are written down and are surely still the same, and what left them; forgets them all. */
-  endLeftovers(): Promise<void>;
-}
+/** The service's process groups on disk, so that the next start ends those of a killed service. */
+export type StartedProcesses = ReturnType<typeof createStartedProcesses>;
 
-export function createStartedProcesses(folder: string, graceMs: number, log: Log): StartedProcesses {
+export function createStartedProcesses(folder: string, graceMs: number, log: Log) {
   const path = (name: string) => join(folder, name);
+  const record = (name: string) => new Low(durableFile(path(name), started.parse), null);
 
   async function endLeftover(name: string): Promise<void> {
     if (name.endsWith(".json")) {
-      const db = new Low(durableFile(path(name), started.parse), null);
+      const db = record(name);
       try {
         await db.read();
       } catch (error) {
-        log.warn("a record of a started process can't be read", { file: name, error });
+        log.warn("the record of a started process can't be read", { file: name, error });
       }
       const { data } = db;
       const runId = name.slice(0, -".json".length);
       if (data !== null && (await startOf(data.pid)) === data.start) {
-        log.warn("ending what an earlier service left running", { pid: data.pid, file: name });
+        log.warn("ending processes of an earlier service", { pid: data.pid, file: name });
         await endProcesses(data.pid, graceMs, runId);
       } else await endStrays(runId, noGroup, performance.now() + graceMs);
     }
@@ -43,16 +38,18 @@ export function createStartedProcesses(folder: string, graceMs: number, log: Log
   }
 
   return {
-    async add(runId, pid) {
+    /** Records `pid` as the leader of the run's process group. Resolves when that is durable. */
+    async add(runId: string, pid: number): Promise<void> {
       const start = await startOf(pid);
-      // Nobody could tell later whether it is the same process: then it is better left alone.
+      // Without a start time, nobody could tell later whether it is the same process.
       if (start === null) return;
-      const db = new Low(durableFile(path(`${runId}.json`), started.parse), null);
+      const db = record(`${runId}.json`);
       db.data = { pid, start };
       await db.write();
     },
-    remove: (runId) => rm(path(`${runId}.json`), { force: true }),
-    async endLeftovers() {
+    remove: (runId: string): Promise<void> => rm(path(`${runId}.json`), { force: true }),
+    /** Ends the recorded groups that still exist, and processes that have left them; removes all records. */
+    async endLeftovers(): Promise<void> {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await Promise.all((await readdir(folder)).map(endLeftover));
     },

@@ -1,25 +1,24 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesThat } from "./process-table.ts";
+import { processesThat, statOf } from "./process-table.ts";
 
 const lookAgainMs = 50;
 const afterKillMs = 2_000;
 
 /**
- * Ends what a run's agent started and what has left the group that `leader` leads, as tools that agents call
- * often do, and daemons: SIGTERM, and SIGKILL for what is left at `until` (performance.now()). Such a process is
- * known by the variables that the agent was given (proc(5), `environ`); one without them stays, and so does what
- * the set-up started, which has no AGENT_TURN. Elsewhere than on Linux nobody can tell, and nothing is ended.
+ * Ends an agent's processes that have left the group of `leader`, as agents' tools and daemons often do: SIGTERM,
+ * and SIGKILL for the rest at `until` (performance.now()). They are recognised by the agent's variables in their
+ * environment (proc(5), `environ`); processes of the set-up have no AGENT_TURN and stay. Linux only.
  */
 export async function endStrays(runId: string, leader: number, until: number): Promise<void> {
   if (await ended(runId, leader, "SIGTERM", until)) return;
   await ended(runId, leader, "SIGKILL", performance.now() + afterKillMs);
 }
 
-/** Signals each once, those that come meanwhile too; false if some are still there then. */
+/** Signals each process once, new ones too. False if some are left at `until`. */
 async function ended(runId: string, leader: number, name: NodeJS.Signals, until: number): Promise<boolean> {
   const signalled = new Set<number>();
-  // At once, not when all have been looked at: by then another process may have the id.
+  // Signalled at once, because later another process may have the id.
   const isFound = async (pid: number): Promise<boolean> => {
     if (pid === process.pid || !(await isStray(pid, runId, leader))) return false;
     if (!signalled.has(pid)) signal(pid, name);
@@ -34,15 +33,14 @@ async function ended(runId: string, leader: number, name: NodeJS.Signals, until:
   }
 }
 
-/** The dead have no environment any more, and other users' can't be read. */
+/** Dead processes have no environment, and those of other users can't be read. */
 async function isStray(pid: number, runId: string, leader: number): Promise<boolean> {
   const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
   if (!environment.includes(runId)) return false;
   const variables = environment.split("\0");
   if (!variables.includes(`AGENT_RUN_ID=${runId}`)) return false;
   if (!variables.some((variable) => variable.startsWith("AGENT_TURN="))) return false;
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const [, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const { group } = await statOf(pid);
   return group !== undefined && group !== String(leader);
 }
 

@@ -1,27 +1,35 @@
 import type { CreateRequest } from "#agent-runs/schema.ts";
 import type { KeptAttachment, RunDocument, Utterance } from "./run-document.ts";
+import { skillName } from "./skill-spec.ts";
 
-/** What a new run can't take from the request. `earlier` is the conversation that it continues. */
+/** Everything about a new run that its request does not say. */
 export interface Birth {
   readonly id: string;
+  /** The next place in the order of creation and in the queue. */
   readonly order: number;
+  /** Milliseconds since the epoch. */
   readonly now: number;
   readonly sessionKey: string;
+  /** The conversation that the run continues. */
   readonly earlier: readonly Utterance[];
   readonly factoryUid?: string | null;
-  /** What `createAttachments().keep` answered. */
   readonly attachments?: readonly KeptAttachment[];
 }
 
-/** The document of a run that was just asked for: QUEUED, its prompt waiting to be given to the agent. */
+/** The skill that a request names; null if it names none. An empty name counts as none. */
+export const skillOf = ({ skill, config }: CreateRequest): string | null =>
+  skill || config?.skill_spec || null;
+
+/** The document of a new run: QUEUED, with its prompt waiting for the agent. */
 export function newRun(request: CreateRequest, birth: Birth): RunDocument {
   const prompt = request.prompt ?? "";
-  const skill = request.skill ?? request.config?.skill_spec ?? null;
+  const skill = skillOf(request);
   const config = { ...request.config };
-  if (skill !== null) config.skill_spec = skill;
-  // A run that is started from a skill is grouped under the skill's name (specification, `name`).
-  if (skill !== null && !config.name) config.name = skillName(skill);
-  const turn = birth.earlier.at(-1)?.turn ?? 0;
+  if (skill !== null) {
+    config.skill_spec = skill;
+    // A run that is started from a skill is grouped under the skill's name (specification, `name`).
+    config.name ||= skillName(skill).name;
+  }
   return {
     version: 2,
     run: {
@@ -48,23 +56,17 @@ export function newRun(request: CreateRequest, birth: Birth): RunDocument {
     },
     said: [...birth.earlier],
     waiting: [{ at: birth.now, text: prompt }],
-    turn,
+    turn: birth.earlier.at(-1)?.turn ?? 0,
     turnBegan: null,
   };
 }
 
-/** The name in `owner/repo:skill-name`; in `owner/repo:path/to/SKILL.md` that of the folder. */
-function skillName(skill: string): string {
-  const path = skill.slice(skill.indexOf(":") + 1).split("/");
-  const last = path.at(-1) ?? skill;
-  return last.toLowerCase() === "skill.md" ? (path.at(-2) ?? last) : last;
-}
-
 const mostTitle = 80;
 
+/** The prompt's first line, shortened. */
 function titleOf(prompt: string): string {
   const line = prompt.trimStart().split("\n", 1)[0]?.trimEnd() ?? "";
-  // No letter has more than two units.
+  // A code point has at most two UTF-16 units.
   const letters = [...line.slice(0, 2 * mostTitle + 2)];
   return letters.length > mostTitle ? `${letters.slice(0, mostTitle - 1).join("")}…` : line;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentConfig, knownStates, textMap } from "#agent-runs/schema.ts";
 
-/** Who said what, in which turn (1 is the first); `at` in milliseconds since the epoch. */
+/** A message of the conversation. The first turn is 1; `at` in milliseconds since the epoch. */
 const utterance = z.object({
   role: z.enum(["user", "assistant", "system"]),
   at: z.number(),
@@ -10,9 +10,9 @@ const utterance = z.object({
 });
 export type Utterance = z.infer<typeof utterance>;
 
-/** What a run has brought forth; `at` is when it was first found. */
+/** A result of a run; `at` is the time when it was first found. */
 const artifact = z.discriminatedUnion("kind", [
-  /** `branch` is "" where nobody can tell. */
+  /** `branch` is "" if it is unknown. */
   z.object({ kind: z.literal("pull_request"), url: z.string(), branch: z.string(), at: z.number() }),
   /** `path` is absolute, on the service's machine. */
   z.object({
@@ -27,16 +27,16 @@ const artifact = z.discriminatedUnion("kind", [
 ]);
 export type RunArtifact = z.infer<typeof artifact>;
 
-/** A file that came with the request; its bytes are with attachments.ts. */
+/** A file of the request; attachments.ts keeps its content. */
 const keptAttachment = z.object({ name: z.string(), mime: z.string(), bytes: z.number() });
 export type KeptAttachment = z.infer<typeof keptAttachment>;
 
-/** What listing and fetching tell of a run. Times in milliseconds since the epoch. */
+/** The part of a run that listing and fetching need. Times in milliseconds since the epoch. */
 const run = z.object({
   id: z.string().min(1),
   /** Place in the order of creation. */
   order: z.number().int(),
-  /** Place in the queue; a run that a follow-up continues stands in line anew. */
+  /** Place in the queue. A follow-up to an ended run gives it a new one. */
   queued: z.number().int(),
   title: z.string(),
   prompt: z.string(),
@@ -53,27 +53,27 @@ const run = z.object({
     .object({ message: z.string(), error_code: z.string().optional(), retryable: z.boolean().optional() })
     .nullable(),
   artifacts: z.array(artifact),
-  /** The factory that it was sent to. */
+  /** The factory that created it. */
   factoryUid: z.string().nullable(),
   attachments: z.array(keptAttachment),
   /** Time spent in turns that are over. */
   workedMs: z.number(),
-  /** Whoever has it may read the run's session page. */
+  /** The secret of its session links (session-keys.ts). */
   sessionKey: z.string(),
 });
 export type Run = z.infer<typeof run>;
 
-/** Whoever holds the API key is the one creator, and the API the one source, of this service's runs. */
+/** All runs of this service have the same creator, the owner of the API key, and the same source. */
 export const creatorUid = "api-key";
 export const sourceOfAll = "API";
 
-/** One run on disk, whole: one write changes it. */
+/** A whole run, which each write replaces. */
 const runDocument = z.object({
   version: z.literal(2),
   run,
-  /** What the agent was given and what it answered, oldest first. */
+  /** The messages given to the agent, its answers and the service's remarks, oldest first. */
   said: z.array(utterance),
-  /** What people said that the agent was not given yet, oldest first. */
+  /** Messages that the agent has not been given yet, oldest first. */
   waiting: z.array(z.object({ at: z.number(), text: z.string() })),
   /** Turns begun so far. */
   turn: z.number().int(),
@@ -82,7 +82,7 @@ const runDocument = z.object({
 });
 export type RunDocument = z.infer<typeof runDocument>;
 
-/** As the first version had it: pull requests alone, no factory, no attachments. */
+/** The first version of a document had pull requests only, no factory and no attachments. */
 const firstVersion = z.object({
   ...runDocument.shape,
   version: z.literal(1),
@@ -102,12 +102,12 @@ function fromFirst({ run: before, ...rest }: z.infer<typeof firstVersion>): RunD
   return { ...rest, version: 2, run: { ...kept, artifacts, factoryUid: null, attachments: [] } };
 }
 
-/** Throws if the value is not a run as this version writes it. */
+/** Throws if the value is not a run in the current version's form. */
 export const parseRun = (value: unknown): Run => run.parse(value);
 
 const anyVersion = z.discriminatedUnion("version", [runDocument, firstVersion]);
 
-/** Throws if the value is not a run's document, of this version or an earlier one. */
+/** Reads a document of any version. Throws if the value is not one. */
 export function parseRunDocument(value: unknown): RunDocument {
   const document = anyVersion.parse(value);
   return document.version === 1 ? fromFirst(document) : document;

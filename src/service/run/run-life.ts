@@ -1,10 +1,11 @@
-/** How a run's document changes: pure, one function for each thing that can happen to it. */
+/** A run's state machine: one pure function for each event. Times in milliseconds since the epoch. */
 import type { FoundFile } from "#service/files/artifact-files.ts";
 import type { Run, RunArtifact, RunDocument } from "./run-document.ts";
 
 /**
- * How a turn went; `text` is what the agent wrote. `asked`: it waits for a person's answer. `unprepared`:
- * there was no place to work in.
+ * The outcome of a turn with the agent's text. `asked`: the agent needs a person's answer. `failed`: the agent
+ * failed. `broken`: the agent or its folder could not be made. `unprepared`: the set-up failed. `interrupted`: the
+ * service stopped.
  */
 export type TurnOutcome =
   | { readonly kind: "answered"; readonly text: string }
@@ -14,24 +15,24 @@ export type TurnOutcome =
   | { readonly kind: "unprepared"; readonly text: string; readonly reason: string }
   | { readonly kind: "interrupted"; readonly text: string };
 
-/** What a turn has brought forth besides words. */
+/** The results of a turn besides its text. */
 export interface Findings {
-  /** What the run's worktree is on; "" if nobody can tell. */
+  /** The worktree's branch; "" if it is unknown. */
   readonly branch: string;
-  /** Whether a pull request at this address can be of that branch. */
+  /** Whether a pull request at this address may be of that branch. */
   readonly isOwn: (url: string) => boolean;
-  /** Every file that there is now; null if nobody looked. */
+  /** All artifacts of the run; null if they are unknown. */
   readonly files: readonly FoundFile[] | null;
   readonly newUid: () => string;
 }
 
-/** The run's place is being made. null if the run is not to be worked on. */
+/** The preparation of the run's folder begins. null: the run is not queued. */
 export const preparing = (document: RunDocument): RunDocument | null =>
   document.run.state === "QUEUED" ? inState(document, "PENDING", null) : null;
 
 /**
- * The words that wait go to the agent: a turn begins. null if the run is not to be worked on. `notes` are
- * what the service has to tell the agent and whoever reads along.
+ * A turn begins with the waiting messages. null: the run has none to work on. `notes` are the service's remarks to
+ * the agent and to people.
  */
 export function begun(document: RunDocument, now: number, notes: readonly string[] = []): RunDocument | null {
   const { run, waiting } = document;
@@ -44,7 +45,7 @@ export function begun(document: RunDocument, now: number, notes: readonly string
     run: { ...run, state: "INPROGRESS", statusMessage: null, startedAt: run.startedAt ?? now },
     said: [
       ...document.said,
-      ...waiting.map((words) => ({ role: "user" as const, turn, ...words })),
+      ...waiting.map((message) => ({ role: "user" as const, turn, ...message })),
       ...notes.map((text) => ({ role: "system" as const, at: now, turn, text })),
     ],
     waiting: [],
@@ -54,8 +55,8 @@ export function begun(document: RunDocument, now: number, notes: readonly string
 }
 
 /**
- * The turn is over. If words came meanwhile the run stays INPROGRESS, because its next turn follows at once.
- * The same document if the run was cancelled, or is in another turn, by now.
+ * The turn is over. The run stays INPROGRESS if messages wait, because the next turn follows at once. Returns the
+ * same document if the run was cancelled or is in another turn by now.
  */
 export function turnEnded(
   document: RunDocument,
@@ -70,14 +71,16 @@ export function turnEnded(
     case "answered":
       return after.waiting.length > 0 ? after : inState(after, "SUCCEEDED", null);
     case "asked": {
-      // The question is the answer of this turn; it is not told twice.
+      // The question is already in the conversation.
       const status =
-        outcome.text === "" ? { message: "The agent waits for a person and did not say why." } : null;
+        outcome.text === "" ? { message: "The agent is waiting for a person and did not say why." } : null;
       return after.waiting.length > 0 ? after : inState(after, "BLOCKED", status);
     }
     case "failed": {
-      const told = withRemark(after, turn, outcome.reason, now);
-      return told.waiting.length > 0 ? told : inState(told, "FAILED", { message: outcome.reason });
+      const remarked = withRemark(after, turn, outcome.reason, now);
+      return remarked.waiting.length > 0
+        ? remarked
+        : inState(remarked, "FAILED", { message: outcome.reason });
     }
     case "broken":
       return inState(withRemark(after, turn, outcome.reason, now), "ERROR", {
@@ -98,17 +101,17 @@ export function turnEnded(
   }
 }
 
-/** The service ended, or was ended, while the run was worked on. It is not worked on again by itself. */
+/** The service stopped while it worked on the run, which ends as ERROR until a follow-up continues it. */
 export function interrupted(document: RunDocument, now: number): RunDocument {
   if (document.run.state === "PENDING") {
-    // As a turn of its own, so that the words it was to be given stand before the remark.
+    // Counts as a turn, so that the waiting messages come before the remark.
     const turn = begun(document, now) ?? document;
     return stopped(turn, "The service was stopped while the run was being prepared.", now);
   }
   const message =
     "The service was stopped while the agent was working." +
     (document.waiting.length > 0
-      ? " The agent has not been given every follow-up yet; the next one takes them along."
+      ? " The agent has not been given every follow-up yet; it gets them with the next one."
       : "");
   return stopped(document, message, now);
 }
@@ -118,7 +121,7 @@ function stopped(document: RunDocument, message: string, now: number): RunDocume
   return inState(over, "ERROR", { message, error_code: "resource_unavailable", retryable: true });
 }
 
-/** `queued` is the run's place in the queue if it has to stand in line for this. */
+/** A follow-up waits for the next turn. `queued` returns a new place in the queue for a run that has ended. */
 export function followedUp(
   document: RunDocument,
   text: string,
@@ -143,11 +146,12 @@ export function followedUp(
   }
 }
 
+/** The outcome of a cancellation; the other kinds are reasons for a refusal. */
 export type Cancelling =
   | { readonly kind: "cancelled"; readonly document: RunDocument }
   | { readonly kind: "ended" | "preparing" | "blocked" };
 
-/** `text` is what the agent wrote in the turn under way. */
+/** Cancels the run. `text` is the agent's text in the turn under way. */
 export function cancelled(document: RunDocument, text: string, now: number): Cancelling {
   switch (document.run.state) {
     case "QUEUED":
@@ -176,7 +180,7 @@ export function cancelled(document: RunDocument, text: string, now: number): Can
   }
 }
 
-/** Between turns a run can be INPROGRESS too: when words wait for the next one. */
+/** A run can be INPROGRESS between two turns too, while messages wait for the next one. */
 export const isTurnUnderWay = (document: RunDocument): boolean => document.turnBegan !== null;
 
 const inState = (
@@ -196,7 +200,7 @@ function turnOver(document: RunDocument, now: number): RunDocument {
   return { ...document, turnBegan: null, run: { ...document.run, workedMs } };
 }
 
-/** Even a turn without a word is an answer, lest an earlier turn's words be taken for this one's. */
+/** An empty answer is added too, because readers would take an earlier turn's answer for this turn's. */
 function withAnswer(document: RunDocument, text: string, now: number, findings?: Findings): RunDocument {
   const over = turnOver(document, now);
   const known = new Set(over.run.artifacts.flatMap((each) => (each.kind === "pull_request" ? each.url : [])));
@@ -219,7 +223,7 @@ function withAnswer(document: RunDocument, text: string, now: number, findings?:
 
 const mostPullRequests = 50;
 
-/** The files are those that there are now; one that was known keeps its id. */
+/** Replaces the artifact files. A known file keeps its id. */
 function withFiles(document: RunDocument, now: number, findings?: Findings): RunDocument {
   if (findings?.files == null) return document;
   const { artifacts } = document.run;
@@ -232,7 +236,7 @@ function withFiles(document: RunDocument, now: number, findings?: Findings): Run
   return { ...document, run: { ...document.run, artifacts: [...others, ...files] } };
 }
 
-/** Addresses of pull requests, each once: https://<host>/<owner>/<repository>/pull/<number>. */
+/** The distinct addresses of the form https://<host>/<owner>/<repository>/pull/<number>. */
 function pullRequestsIn(text: string): readonly string[] {
   const found = text.matchAll(/https:\/\/[\w.-]+(?::\d+)?\/[\w.-]+\/[\w.-]+\/pull\/\d+(?![\w-])/g);
   return [...new Set([...found].map(([url]) => url))];

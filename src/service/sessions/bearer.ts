@@ -2,13 +2,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** Whether the two are the same, in a time that tells nothing of either. */
+/** Whether the two are equal, in a time that does not depend on them. */
 export const sameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(digest(one), digest(other));
 
 /**
- * Makes what tells whether an `Authorization` header carries the key as a bearer token (RFC 6750). The time it
- * takes tells the key's length and nothing else.
+ * Returns a check of `Authorization` headers: whether they carry the key as a bearer token (RFC 6750). Its time
+ * depends on the key's length only.
  */
 export function createKeyCheck(apiKey: string): (header: string | undefined) => boolean {
   const key = Buffer.from(apiKey);

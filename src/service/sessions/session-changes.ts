@@ -1,27 +1,8 @@
-/** What has changed from one view of a session to a later one: only that is sent. */
-import type { SessionEntry, SessionHead, SessionView } from "./session-view.ts";
+/** The differences between two views of a session: only they are sent. */
+import type { SessionChange, SessionEntry, Splice } from "./session-message.ts";
+import type { SessionView } from "./session-view.ts";
 
-/** A text made of an earlier one: `head`, what stood from `from` to `to` there, `tail`. In UTF-16 units. */
-export interface Splice {
-  readonly head: string;
-  readonly from: number;
-  readonly to: number;
-  readonly tail: string;
-}
-
-export interface SessionChange {
-  /** How many entries there are now. */
-  readonly count: number;
-  /** Whole, if anything in it has changed. */
-  readonly view?: SessionHead;
-  /** Those that are new or other than before, by index; a new one's text is made of "". */
-  readonly entries?: readonly (Omit<SessionEntry, "text"> & {
-    readonly index: number;
-    readonly text: Splice;
-  })[];
-}
-
-/** null: nothing. `before` null: everything. */
+/** The change from one view to a later one; null if nothing changed. From null, everything is new. */
 export function changeBetween(before: SessionView | null, after: SessionView): SessionChange | null {
   const entries = after.entries.flatMap((entry, index) => {
     const old = before?.entries[index];
@@ -38,12 +19,12 @@ const isSame = (one: SessionEntry, other: SessionEntry): boolean =>
   one === other ||
   (one.who === other.who && one.kind === other.kind && one.at === other.at && one.text === other.text);
 
-/** Long enough to be found by chance in the wrong place seldom; then what is sent is longer, never wrong. */
+/** Long enough to be rarely found in the wrong place. A wrong place makes the splice longer, never wrong. */
 const probeLength = 500;
 
 /**
- * How `after` is made of `before`. Output grows at its end, and past the most that is kept it loses its
- * beginning as well: then its end is looked for in what came later.
+ * The splice from `before` to `after`. Output grows at its end; past its limit it also loses its beginning, so
+ * the end of the earlier text is searched for in the later one.
  */
 export function spliceOf(before: string, after: string): Splice {
   if (after.startsWith(before))

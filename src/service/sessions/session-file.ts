@@ -4,11 +4,11 @@ import { type FileHandle, open } from "node:fs/promises";
 const chunkBytes = 64_000;
 
 /**
- * The file to be saved, not shown: an agent wrote it, and under our own address a page of it could act as
- * ours. null if it is gone, or is no ordinary file any more. What is added while it is read is left out.
+ * Serves the file as a download, never for display: an agent wrote it, and a page from our own address could act
+ * as ours. null if it is gone or no longer an ordinary file. Sends its length at the time of the request.
  */
 export async function fileResponse(path: string, name: string, method: string): Promise<Response | null> {
-  // Whoever left the file may have put a link or a pipe in its place.
+  // The agent may have put a link or a pipe in the file's place.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch(() => null);
   if (file === null) return null;
@@ -29,14 +29,14 @@ export async function fileResponse(path: string, name: string, method: string): 
   });
 }
 
-/** As RFC 8187 wants it. */
+/** Encoded for a header parameter (RFC 8187). */
 const encoded = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replaceAll(
     /['()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16)}`,
   );
 
-/** The first `size` bytes, as they are asked for. */
+/** The first `size` bytes, read on demand. */
 function contentOf(file: FileHandle, size: number): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>({

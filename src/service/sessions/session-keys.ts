@@ -1,27 +1,28 @@
-/** What the key in a session link opens. One secret a run; the keys in its links are derived from it. */
+/** The keys in session links. Each run has one secret; the keys in its links are derived from it. */
 import { createHmac, randomBytes } from "node:crypto";
 import { sameSecret } from "./bearer.ts";
 
-/** What links to a run's page allow whoever has them. */
+/** The rights of everybody who has a session link: to read, or also to send follow-ups and cancel. */
 export type SessionLinks = "read" | "steer";
+/** The rights that a key gives. */
 export type SessionRight = "none" | SessionLinks;
 
-/** No key of the first kind, which was in links itself, holds a full stop. */
+/** Marks secrets that keys are derived from. Older secrets, which were keys themselves, hold no full stop. */
 const derived = "v2.";
 
-/** The secret of a new run. It is in no link. */
+/** The secret of a new run. No link contains it. */
 export const newSessionKey = (): string => `${derived}${randomBytes(24).toString("base64url")}`;
 
 /**
- * The key for a run's link. The secret of an old run was in its links itself, to read: who has seen one could
- * derive anything from it, so such a run has no key to steer.
+ * The key for a run's link. An old run's secret was its link's key, so anybody who has such a link could derive
+ * other keys from it: such a run has no key to steer.
  */
 export function linkKey(secret: string, links: SessionLinks): string {
   if (!secret.startsWith(derived)) return secret;
   return createHmac("sha256", secret).update(`session ${links}`).digest("base64url");
 }
 
-/** What `key` opens where links allow no more than `links`; takes a time that tells nothing of the secret. */
+/** The rights that `key` gives where links allow `links`. Takes a time that does not depend on the secret. */
 export function rightOf(secret: string, key: string, links: SessionLinks): SessionRight {
   const reads = sameSecret(key, linkKey(secret, "read"));
   const steers = secret.startsWith(derived) && sameSecret(key, linkKey(secret, "steer"));

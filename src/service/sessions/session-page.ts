@@ -1,34 +1,33 @@
-/** The page of a run: what there is to read stands in it, a script of its own keeps it up to date. */
+/** A run's page: complete without scripts, and kept up to date by its own script. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { html, raw } from "hono/html";
 import type { SessionLinks } from "./session-keys.ts";
-import type { SessionArtifact, SessionEntry, SessionView } from "./session-view.ts";
+import type { SessionArtifact, SessionEntry } from "./session-message.ts";
+import type { SessionView } from "./session-view.ts";
 
-export interface SessionPage {
-  /** The page for a reader who may do `right`; `known` is what the stream need not send again. */
-  render(view: SessionView, right: SessionLinks, known: string): Promise<Response>;
-}
+/** The page for a reader with `right`; `known` is the last event that the page needs no more (`knownOf`). */
+export type RenderSession = (view: SessionView, right: SessionLinks, known: string) => Promise<Response>;
 
-/** The script's parts in their order. They become one, so that nothing but it can run, by its hash. */
+/** The modules of the page's script in their order. One inline script can be allowed by its hash. */
 const scriptParts = ["text.js", "follow.js", "elements.js", "entries.js", "steer.js", "live.js"];
 
-/** Reads the page's files, once. */
-export function createSessionPage(): SessionPage {
+/** Reads the page's files. */
+export function createSessionPage(): RenderSession {
   const file = (name: string): string => readFileSync(join(import.meta.dirname, "../page", name), "utf8");
   const style = ["colours.css", "session.css"].map(file).join("\n");
-  const script = scriptParts.map((name) => file(name).replaceAll(/^export /gm, "")).join("\n");
+  const script = scriptParts.map((name) => inlined(file(name))).join("\n");
   const headers = pageHeaders(style, script);
-  return {
-    async render(view, right, known) {
-      const page = await pageOf(view, right, known, style, script);
-      return new Response(page.toString(), { headers });
-    },
-  };
+  return async (view, right, known) =>
+    new Response(String(await pageOf(view, right, known, style, script)), { headers });
 }
 
-/** Only our own script and style; nothing from elsewhere; the address holds a key, so it is told to nobody. */
+/** A module without its imports and exports, which the modules before it define. */
+const inlined = (module: string): string =>
+  module.replaceAll(/^import [^;]*;\n/gm, "").replaceAll(/^export /gm, "");
+
+/** Allows our own script and style alone. The address holds a key, so it must not leak as a referrer. */
 const pageHeaders = (style: string, script: string): Record<string, string> => ({
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [
@@ -105,10 +104,10 @@ ${right === "steer" ? followUpForm : ""}
 const artifactOf = ({ text, url }: SessionArtifact) =>
   html`<li>${url === null ? text : html`<a href="${url}" rel="noopener noreferrer nofollow">${text}</a>`}</li>`;
 
-/** The script reads `data-…` and the text, and shows the entry anew in its own way. */
+/** The script reads the `data-…` attributes and the text, and renders the entry its own way (entries.js). */
 function entryOf({ who, kind, at, text }: SessionEntry) {
   const time = at === null ? "" : html`<time datetime="${new Date(at).toISOString()}">${inWords(at)}</time>`;
-  const speaker = kind === "said" ? speakers[who] : more[kind];
+  const speaker = kind === "said" ? speakers[who] : headings[kind];
   return html`<li class="entry ${who}" data-who="${who}" data-kind="${kind}" data-at="${at ?? ""}"${
     text === "" ? html` hidden` : ""
   }><h3>${speaker} ${time}</h3><div class="text">${text}</div></li>
@@ -118,7 +117,7 @@ function entryOf({ who, kind, at, text }: SessionEntry) {
 const inWords = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 const speakers = { user: "Asked", assistant: "Agent", system: "Service" } as const;
-const more = { writing: "Agent, writing", waiting: "Asked, not yet read by the agent" } as const;
+const headings = { writing: "Agent, writing", waiting: "Asked, not yet read by the agent" } as const;
 
 const followUpForm = html`<form id="follow-up" hidden>
 <label id="follow-up-label" for="follow-up-text">Follow-up</label>
@@ -131,6 +130,6 @@ const followUpForm = html`<form id="follow-up" hidden>
 </form>
 <dialog id="confirm" aria-labelledby="confirm-title">
 <h2 id="confirm-title">Cancel this run?</h2>
-<p>The agent is ended. What it wrote so far stays, and a follow-up can take the run up again.</p>
+<p>The agent is stopped. Its output so far is kept, and a follow-up can continue the run.</p>
 <div class="bar"><button id="confirm-no" type="button">Keep it running</button><button id="confirm-yes" type="button" class="danger">Cancel run</button></div>
 </dialog>`;

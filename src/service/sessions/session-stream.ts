@@ -1,15 +1,16 @@
-/** Streams of what changes in a run's view, as server-sent events; each reader is sent what it lacks. */
+/** Server-sent events with the changes in a run's view. Each reader gets the changes since its last event. */
 import { createHash } from "node:crypto";
 import type { Log } from "#base/log.ts";
 import type { RunDocument } from "#service/run/run-document.ts";
 import type { RunStore } from "#service/store/run-store.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
 import { changeBetween } from "./session-changes.ts";
+import type { SessionMessage } from "./session-message.ts";
 import { type SessionView, sessionView } from "./session-view.ts";
 
 export interface SessionStreamOptions {
   readonly runs: Pick<RunStore, "get" | "read">;
-  /** What the agent wrote in the turn under way; the same string while nothing was added. */
+  /** The agent's output in the turn under way; null if there is none. */
   readonly live: (runId: string) => string | null;
   readonly now: () => number;
   readonly log: Log;
@@ -18,46 +19,49 @@ export interface SessionStreamOptions {
 
 export interface SessionStreams {
   /**
-   * A stream that begins with all that lies past `known` (what `knownOf` said of an earlier view; "" for
-   * none) and goes on until the reader, or `stop`, ends it. Refused where too many are open.
+   * A stream of everything after `known` (`knownOf` of an earlier view, "" for none) until the reader or `stop`
+   * ends it. Refused while too many are open.
    */
   open(runId: string, known: string): Result<Response>;
-  /** Ends every stream; none begins any more. */
+  /** Ends every stream and refuses new ones. */
   stop(): void;
 }
 
-/** `stallMs`: how long a reader may take nothing of what waits for it. */
+/** `stallMs`: how long a reader may leave its buffer full. */
 const defaultLimits = { streamsPerRun: 20, streams: 200, stallMs: 60_000 };
 
-/** How often a watched run is looked at: nothing is sent more often. */
+/** Between two looks at a watched run. */
 const lookMs = 400;
-/** Proxies and readers give up connections on which nothing is said. */
+/** Proxies and readers close connections that are silent for longer. */
 const heartbeatMs = 15_000;
 const mostBufferedBytes = 64_000;
 
 interface Reader {
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
-  /** What it was told that it knows, before the first view. */
+  /** The last event that it received before this stream. */
   readonly known: string;
   sent: SessionView | null;
   sentAt: number;
 }
 
+/** The latest look at a run, used again while nothing changes: reading and digesting 1.5 MB takes 50 ms. */
+interface Look {
+  readonly document: RunDocument;
+  readonly output: string | null;
+  readonly view: SessionView;
+  readonly known: string;
+}
+
+/** A run with readers. */
 interface Watch {
   readonly runId: string;
   readonly readers: Set<Reader>;
   timer: NodeJS.Timeout | null;
-  document: RunDocument | null;
-  output: string | null;
-  view: SessionView | null;
-  known: string;
+  latest: Look | null;
 }
 
-/**
- * What a reader of the view need not be sent again: how many entries are said for good, and their digest,
- * which tells whether they are the same ones.
- */
-export function knownOf({ said }: RunDocument): string {
+/** The id of an event: how many entries the run had said for good, and a digest of them. */
+export function knownOf({ said }: Pick<RunDocument, "said">): string {
   const digest = createHash("sha256").update(JSON.stringify(said)).digest("base64url");
   return `${said.length}.${digest.slice(0, 22)}`;
 }
@@ -83,12 +87,13 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
     reader.controller.close();
   }
 
-  /** Looks at the run once, tells every reader, and comes back after a while if anyone is left. */
+  /** Looks at the run, sends the changes to every reader, and schedules the next look while there are any. */
   async function look(watch: Watch): Promise<void> {
     watch.timer = null;
     try {
-      await refresh(watch);
-      for (const reader of watch.readers) tell(watch, reader);
+      const latest = await refreshed(watch);
+      watch.latest = latest;
+      for (const reader of watch.readers) send(watch, reader, latest);
     } catch (error) {
       if (watch.readers.size === 0) return;
       log.error("a session could not be shown", { runId: watch.runId, error });
@@ -97,35 +102,29 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
     if (watch.readers.size > 0) watch.timer = setTimeout(() => void look(watch), lookMs);
   }
 
-  async function refresh(watch: Watch): Promise<void> {
-    const { runId } = watch;
-    const updatedAt = runs.get(runId)?.updatedAt;
-    const isNew = watch.document === null || watch.document.run.updatedAt !== updatedAt;
-    const document = isNew ? await runs.read(runId) : watch.document;
+  async function refreshed({ runId, latest }: Watch): Promise<Look> {
+    const isNew = latest === null || latest.document.run.updatedAt !== runs.get(runId)?.updatedAt;
+    const document = isNew ? await runs.read(runId) : latest.document;
     if (document === null) throw new Error("the run is gone");
     const output = live(runId);
-    if (!isNew && output === watch.output) return;
-    if (isNew) watch.known = knownOf(document);
-    watch.document = document;
-    watch.output = output;
-    watch.view = sessionView(document, output);
+    if (!isNew && output === latest.output) return latest;
+    const known = isNew ? knownOf(document) : latest.known;
+    return { document, output, view: sessionView(document, output), known };
   }
 
-  function tell(watch: Watch, reader: Reader): void {
-    const { view, document, known } = watch;
-    if (view === null || document === null) return;
+  function send(watch: Watch, reader: Reader, { document, view, known }: Look): void {
     const { controller } = reader;
     const now = performance.now();
-    // Who is slow is sent the sum of the changes later, not each of them.
+    // A slow reader gets the sum of the changes later.
     if ((controller.desiredSize ?? 0) <= 0) {
       if (now - reader.sentAt > limits.stallMs) end(watch, reader);
       return;
     }
-    const data =
-      reader.sent === null ? firstMessage(reader, document, view) : changeBetween(reader.sent, view);
-    if (data !== null) {
-      const message = JSON.stringify({ now: options.now(), ...data });
-      controller.enqueue(encoder.encode(`id: ${known}\ndata: ${message}\n\n`));
+    const change =
+      reader.sent === null ? firstChange(reader.known, document, view) : changeBetween(reader.sent, view);
+    if (change !== null) {
+      const message: SessionMessage = { now: options.now(), ...change };
+      controller.enqueue(encoder.encode(`id: ${known}\ndata: ${JSON.stringify(message)}\n\n`));
     } else if (now - reader.sentAt > heartbeatMs) controller.enqueue(encoder.encode(":\n\n"));
     else return;
     reader.sent = view;
@@ -134,11 +133,9 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
 
   return {
     open(runId, known) {
-      const watch = watches.get(runId) ?? newWatch(runId);
+      const watch = watches.get(runId) ?? { runId, readers: new Set(), timer: null, latest: null };
       if (stopped) return refused("resource_unavailable", "The service is stopping.");
-      if (open >= limits.streams || watch.readers.size >= limits.streamsPerRun) {
-        return tooMany;
-      }
+      if (open >= limits.streams || watch.readers.size >= limits.streamsPerRun) return tooMany;
       watches.set(runId, watch);
       let reader: Reader;
       const body = new ReadableStream<Uint8Array>(
@@ -147,7 +144,7 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
             reader = { controller, known, sent: null, sentAt: performance.now() };
             watch.readers.add(reader);
             open++;
-            // For readers that follow by themselves, such as an EventSource.
+            // For readers that reconnect by themselves, such as an EventSource.
             controller.enqueue(encoder.encode("retry: 3000\n\n"));
           },
           cancel: () => leave(watch, reader),
@@ -171,7 +168,7 @@ export const streamHeaders: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
-  // Proxies that gather answers would hold this one up for ever.
+  // Proxies that buffer responses would never send this one.
   "x-accel-buffering": "no",
 };
 
@@ -179,32 +176,17 @@ const tooMany: Result<never> = {
   ok: false,
   refusal: {
     code: "resource_unavailable",
-    detail: "Too many people watch this service now; try again in a while.",
+    detail: "Too many people are watching runs right now. Try again in a while.",
     headers: { "retry-after": "30" },
   },
 };
 
-const newWatch = (runId: string): Watch => ({
-  runId,
-  readers: new Set(),
-  timer: null,
-  document: null,
-  output: null,
-  view: null,
-  known: "",
-});
-
-/** `keep`: how many of the reader's entries stand; those after it are to be dropped. */
-function firstMessage({ known }: Reader, document: RunDocument, view: SessionView) {
-  const keep = known === "" ? 0 : knownPart(known, document);
-  const before: SessionView = { head: view.head, entries: view.entries.slice(0, keep) };
-  const change = changeBetween(before, view) ?? { count: view.entries.length };
-  return { keep, ...change, view: view.head };
-}
-
-/** What was said never changes, so an earlier view knows a beginning of it. */
-function knownPart(known: string, document: RunDocument): number {
+/** Everything after `known`. `keep`: how many of the reader's entries still hold. */
+function firstChange(known: string, { said }: RunDocument, view: SessionView): Omit<SessionMessage, "now"> {
+  // What was said never changes, so an earlier view holds a beginning of it.
   const count = Number.parseInt(known, 10);
-  if (!(count > 0 && count <= document.said.length)) return 0;
-  return knownOf({ ...document, said: document.said.slice(0, count) }) === known ? count : 0;
+  const holds = count > 0 && count <= said.length && knownOf({ said: said.slice(0, count) }) === known;
+  const keep = holds ? count : 0;
+  const change = changeBetween({ head: view.head, entries: view.entries.slice(0, keep) }, view);
+  return { keep, count: view.entries.length, ...change, view: view.head };
 }

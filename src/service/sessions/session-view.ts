@@ -1,49 +1,16 @@
-/** What the page of a run shows, as one plain value that can be sent and compared. */
+/** Everything that a run's page shows, as one plain value. */
 import { answerOf } from "#service/agents/agent.ts";
 import type { Run, RunArtifact, RunDocument } from "#service/run/run-document.ts";
 import { isEnded } from "#service/store/run-wire.ts";
+import type { SessionArtifact, SessionEntry, SessionHead } from "./session-message.ts";
 
-/** `writing` grows; `waiting` is not yet given to the agent. `at` in milliseconds since the epoch. */
-export interface SessionEntry {
-  readonly who: "user" | "assistant" | "system";
-  readonly kind: "said" | "writing" | "waiting";
-  readonly at: number | null;
-  readonly text: string;
-}
-
-export interface SessionArtifact {
-  readonly text: string;
-  /** Opens it, http or https; null: there is nothing to open. */
-  readonly url: string | null;
-  /** Of a file of this service's: what it is asked for by. */
-  readonly uid: string | null;
-}
-
-/** Times in milliseconds since the epoch. */
-export interface SessionHead {
-  readonly title: string;
-  readonly state: Run["state"];
-  readonly words: string;
-  /** Why it is in this state; null where that goes without saying. */
-  readonly message: string | null;
-  readonly isEnded: boolean;
-  readonly canCancel: boolean;
-  readonly createdAt: number;
-  /** Time spent in turns that are over. */
-  readonly workedMs: number;
-  /** When the turn under way began; null between turns. */
-  readonly turnBegan: number | null;
-  readonly facts: readonly (readonly [name: string, value: string])[];
-  readonly artifacts: readonly SessionArtifact[];
-}
-
-/** In its order an entry keeps its index for good: what waits is said, what is written is the answer. */
+/** An entry keeps its index for good: waiting messages become said ones, and writing becomes the answer. */
 export interface SessionView {
   readonly head: SessionHead;
   readonly entries: readonly SessionEntry[];
 }
 
-/** `output`: what the agent wrote in the turn under way; null if there is none. */
+/** `output`: the agent's output in the turn under way; null if there is none. */
 export function sessionView(
   { run, said, waiting, turnBegan }: RunDocument,
   output: string | null,
@@ -83,7 +50,7 @@ const factsOf = (run: Run): SessionHead["facts"] => [
 ];
 
 const fact = (name: string, value: string | null | undefined): (readonly [string, string])[] =>
-  value === null || value === undefined || value === "" ? [] : [[name, value]];
+  value ? [[name, value]] : [];
 
 function artifactOf(artifact: RunArtifact): SessionArtifact {
   switch (artifact.kind) {
@@ -119,7 +86,7 @@ const stateInWords: Readonly<Record<Run["state"], string>> = {
   PENDING: "Being prepared",
   CLAIMED: "Taken by a worker",
   INPROGRESS: "In progress",
-  BLOCKED: "Waits for an answer",
+  BLOCKED: "Waiting for an answer",
   SUCCEEDED: "Succeeded",
   FAILED: "Failed",
   ERROR: "Failed: the service had an error",

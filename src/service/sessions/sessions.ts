@@ -1,5 +1,4 @@
-/** What people can see and do with a run's session link. */
-
+/** A run's page, its events and its files, opened with the key in a session link. */
 import type { Run } from "#service/run/run-document.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
 import { fileResponse } from "./session-file.ts";
@@ -9,53 +8,48 @@ import { createSessionStreams, knownOf, type SessionStreamOptions, streamHeaders
 import { sessionView } from "./session-view.ts";
 
 export interface SessionOptions extends SessionStreamOptions {
-  /** What links allow from now on, those that were handed out before included. */
+  /** The rights of all links, earlier ones included. */
   readonly links: SessionLinks;
-  /** Address under which the sessions are reached; no key. */
+  /** The session's address without a key. */
   readonly address: (runId: string) => string;
 }
 
-export interface Sessions {
-  /** The link to tell people; it holds a key. */
-  link(run: Pick<Run, "id" | "sessionKey">): string;
-  /** What the key opens of the run; "none" also where there is no such run. */
-  right(runId: string, key: string): SessionRight;
-  page(runId: string, right: SessionLinks): Promise<Result<Response>>;
-  /** A file that the run has left, whole, to be saved. */
-  file(runId: string, uid: string, method: string): Promise<Result<Response>>;
-  /** Server-sent events of all that changes from what `known` stands for; `known` is an event's id, or "". */
-  events(runId: string, known: string, method: string): Result<Response>;
-  /** Ends the streams. */
-  stop(): void;
-}
+/** The sessions of all runs. Missing runs and files, and too many streams, are refused. */
+export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(options: SessionOptions): Sessions {
+export function createSessions(options: SessionOptions) {
   const { runs, live, links, address } = options;
   const streams = createSessionStreams(options);
-  const page = createSessionPage();
+  const render = createSessionPage();
   return {
-    link: ({ id, sessionKey }) => `${address(id)}?key=${encodeURIComponent(linkKey(sessionKey, links))}`,
-    right(runId, key) {
+    /** The run's link for people, with a key. */
+    link: ({ id, sessionKey }: Pick<Run, "id" | "sessionKey">): string =>
+      `${address(id)}?key=${encodeURIComponent(linkKey(sessionKey, links))}`,
+    /** The rights that the key gives to the run; "none" also if there is no such run. */
+    right(runId: string, key: string): SessionRight {
       const run = runs.get(runId);
       return run === null ? "none" : rightOf(run.sessionKey, key, links);
     },
-    async page(runId, right) {
+    async page(runId: string, right: SessionLinks): Promise<Result<Response>> {
       const document = await runs.read(runId);
       if (document === null) return unknownSession;
       const view = sessionView(document, live(runId));
-      return { ok: true, value: await page.render(view, right, knownOf(document)) };
+      return { ok: true, value: await render(view, right, knownOf(document)) };
     },
-    async file(runId, uid, method) {
-      const left = runs.get(runId)?.artifacts.find((each) => each.kind === "file" && each.uid === uid);
-      const response = left?.kind === "file" ? await fileResponse(left.path, left.name, method) : null;
-      if (response === null) return refused("resource_not_found", "There is no such file any more.");
+    /** One of the run's files, as a download. */
+    async file(runId: string, uid: string, method: string): Promise<Result<Response>> {
+      const file = runs.get(runId)?.artifacts.find((each) => each.kind === "file" && each.uid === uid);
+      const response = file?.kind === "file" ? await fileResponse(file.path, file.name, method) : null;
+      if (response === null) return refused("resource_not_found", "This file no longer exists.");
       return { ok: true, value: response };
     },
-    events(runId, known, method) {
-      // The answer to a HEAD has no body that a reader could end.
+    /** Server-sent events with every change after `known`: the id of an event, or "" for everything. */
+    events(runId: string, known: string, method: string): Result<Response> {
+      // The response to a HEAD request has no body that its reader could end.
       if (method === "HEAD") return { ok: true, value: new Response(null, { headers: streamHeaders }) };
       return streams.open(runId, known);
     },
+    /** Ends the streams. */
     stop: streams.stop,
   };
 }

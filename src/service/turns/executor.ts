@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "#base/log.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
 import { type Agent, answerOf } from "#service/agents/agent.ts";
 import type { OutputLog } from "#service/files/output-log.ts";
 import type { Prepared, Workplaces } from "#service/files/workplaces.ts";
+import type { WorkOptions } from "#service/options.ts";
 import type { TextTail } from "#service/processes/text-tail.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import {
@@ -16,45 +16,19 @@ import {
   type TurnOutcome,
   turnEnded,
 } from "#service/run/run-life.ts";
-import type { RunStore } from "#service/store/run-store.ts";
 import type { TurnWork } from "./turn-work.ts";
 
-export interface ExecutorOptions {
-  readonly runs: RunStore;
-  /** Who works on the run. */
+export interface ExecutorOptions
+  extends Pick<WorkOptions, "runs" | "maxRuns" | "maxQueued" | "timeoutMs" | "now" | "log"> {
   readonly agentFor: (run: Run) => Agent;
   readonly workplaces: Workplaces;
   readonly turns: TurnWork;
   readonly outputs: OutputLog;
-  /** Runs that are worked on at once. */
-  readonly maxRuns: number;
-  /** New runs are refused while this many wait. */
-  readonly maxQueued: number;
-  /** How long one turn may take, and how long the preparation of its folder. */
-  readonly timeoutMs: number;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
-export interface Executor {
-  /** Tells what an earlier process left unfinished, and queues what it left queued. */
-  recover(): Promise<void>;
-  /** Room for one more run to wait, until it is given back; null if there is none. */
-  reserve(): { release(): void } | null;
-  /** A QUEUED run stands in line from now on. */
-  enqueue(runId: string): void;
-  /** Cancels the run and ends its processes; null if there is no such run. Resolves when it is durable. */
-  cancel(runId: string): Promise<Cancelling["kind"] | null>;
-  /** What the agent wrote in the latest turn, for while that turn is under way; null if there is none. */
-  live(runId: string): string | null;
-  atCapacity(): boolean;
-  isWorkingOn(runId: string): boolean;
-  /** Ends every turn and begins no other. Resolves when that is durable and the processes have ended. */
-  stop(): Promise<void>;
-}
-
-/** A run that has one of the `maxRuns` slots. */
+/** A run in one of the `maxRuns` slots. */
 interface Work {
+  /** Ends the turn or the preparation under way. */
   controller: AbortController;
   output: TextTail | null;
   timedOut: boolean;
@@ -64,25 +38,25 @@ interface Work {
 const mostTimerMs = 2 ** 31 - 1;
 const mostPauseMs = 30_000;
 
-export function createExecutor(options: ExecutorOptions): Executor {
+/** Works on queued runs, turn by turn, `maxRuns` at a time. */
+export type Executor = ReturnType<typeof createExecutor>;
+
+export function createExecutor(options: ExecutorOptions) {
   const { runs, agentFor, workplaces, turns, outputs, maxRuns, maxQueued, now, log } = options;
   const timeoutMs = Math.min(options.timeoutMs, mostTimerMs);
-  /** Runs that could not be worked on: they are not tried again by this process. */
+  /** Runs that failed unexpectedly. This process does not try them again until they are queued again. */
   const failed = new Set<string>();
   const working = new Map<string, Work>();
   const stopping = new AbortController();
   let reserved = 0;
 
-  function wake(): void {
+  /** Fills the free slots from the queue. */
+  function fillSlots(): void {
     while (!stopping.signal.aborted && working.size < maxRuns) {
       const runId = runs.nextQueued(new Set([...working.keys(), ...failed]));
       if (runId === null) return;
-      const work: Work = {
-        controller: new AbortController(),
-        output: null,
-        timedOut: false,
-        done: Promise.resolve(),
-      };
+      const controller = new AbortController();
+      const work: Work = { controller, output: null, timedOut: false, done: Promise.resolve() };
       working.set(runId, work);
       work.done = workThrough(runId, work)
         .catch((error: unknown) => {
@@ -91,21 +65,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
         })
         .finally(() => {
           working.delete(runId);
-          wake();
+          fillSlots();
         });
     }
   }
 
-  /** One turn after the other until no words wait. */
+  /** Works turn after turn until no message waits. */
   async function workThrough(runId: string, work: Work): Promise<void> {
     const run = runs.get(runId);
     if (run === null) return;
     const agent = agentFor(run);
     await agent.prepare?.(work.controller.signal);
     while (!work.controller.signal.aborted) {
-      const notes = await prepared(run, work);
+      const notes = await prepareFolder(run, work);
       if (notes === null) return;
-      const document = await insist(() =>
+      const document = await persist(() =>
         runs.change(runId, (before) => {
           const next = work.controller.signal.aborted ? null : begun(before, now(), notes);
           work.output = null;
@@ -119,37 +93,35 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
-  /** Makes the run's folder ready. null: the run is not to be worked on, or can't be. */
-  async function prepared(run: Run, work: Work): Promise<readonly string[] | null> {
+  /** Prepares the run's folder and returns notes for the turn; null if the turn can't or must not begin. */
+  async function prepareFolder(run: Run, work: Work): Promise<readonly string[] | null> {
+    const { signal } = work.controller;
     let end: Prepared | { readonly kind: "broken" };
     try {
       if (await workplaces.needsPreparing(run)) {
-        // A run whose folder was removed while it is worked on stays INPROGRESS.
-        await insist(() =>
+        // A run whose folder was removed between two turns stays INPROGRESS.
+        await persist(() =>
           runs.change(run.id, (before) => {
-            const next = work.controller.signal.aborted ? null : preparing(before);
+            const next = signal.aborted ? null : preparing(before);
             return { document: next ?? before, result: null };
           }),
         );
       }
-      const { signal } = work.controller;
-      end = await inTime(work, () => workplaces.prepare(run, signal));
+      end = await withTimeout(work, () => workplaces.prepare(run, signal));
     } catch (error) {
       log.error("a run's folder could not be made", { runId: run.id, error });
       end = { kind: "broken" };
     }
     if (end.kind === "ready") return end.notes;
-    // Cancelled: it may stand in line anew by now, and is not to end for what ended before.
-    if (work.controller.signal.aborted && !work.timedOut && !stopping.signal.aborted) return null;
+    // The run was cancelled. A follow-up may have queued it again since, so it must not end here.
+    if (signal.aborted && !work.timedOut && !stopping.signal.aborted) return null;
     const outcome = unpreparedOutcome(run, end, work.timedOut);
     log.info("a run could not be prepared", { runId: run.id, outcome: outcome.kind });
-    await insist(() =>
+    await persist(() =>
       runs.change(run.id, (before) => {
         const turn = begun(before, now());
-        return {
-          document: turn === null ? before : turnEnded(turn, turn.turn, outcome, now()),
-          result: null,
-        };
+        const document = turn === null ? before : turnEnded(turn, turn.turn, outcome, now());
+        return { document, result: null };
       }),
     );
     return null;
@@ -158,39 +130,36 @@ export function createExecutor(options: ExecutorOptions): Executor {
   function unpreparedOutcome(
     run: Run,
     end: Exclude<Prepared, { kind: "ready" }> | { readonly kind: "broken" },
-    late: boolean,
+    timedOut: boolean,
   ): TurnOutcome {
+    const unprepared = (reason: string) => ({ kind: "unprepared", text: "", reason }) as const;
     switch (end.kind) {
       case "failed":
-        return { kind: "unprepared", text: "", reason: turns.redacted(run, end.reason) };
+        return unprepared(turns.redacted(run, end.reason));
       case "broken":
         return { kind: "broken", text: "", reason: "The run's folder could not be made." };
       case "aborted":
-        return late
-          ? {
-              kind: "unprepared",
-              text: "",
-              reason: `The set-up was ended after ${timeoutMs / 1000} seconds.`,
-            }
+        return timedOut
+          ? unprepared(`The set-up was stopped after ${timeoutMs / 1000} seconds.`)
           : { kind: "interrupted", text: "" };
       default:
         return end satisfies never;
     }
   }
 
-  /** Resolves with the run's state after the turn; null if that could not be saved. */
+  /** Resolves with the run's state after the turn; null if it could not be saved before the service stopped. */
   async function workTurn(document: RunDocument, agent: Agent, work: Work): Promise<Run["state"] | null> {
     const { run, turn } = document;
     const output = turns.newOutput(run);
     work.output = output;
     log.info("a turn begins", { runId: run.id, turn });
     const { signal } = work.controller;
-    const lateness = (): string | null =>
-      work.timedOut ? `The agent was ended after ${timeoutMs / 1000} seconds.` : null;
-    const { outcome, findings } = await inTime(work, () =>
-      turns.work(document, agent, { signal, lateness, output }),
+    const timeoutReason = (): string | null =>
+      work.timedOut ? `The agent was stopped after ${timeoutMs / 1000} seconds.` : null;
+    const { outcome, findings } = await withTimeout(work, () =>
+      turns.work(document, agent, { signal, timeoutReason, output }),
     );
-    const after = await insist(() =>
+    const after = await persist(() =>
       runs.change(run.id, (before) => {
         const next = turnEnded(before, turn, outcome, now(), findings);
         return { document: next, result: next.run.state };
@@ -201,8 +170,8 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return after?.result ?? null;
   }
 
-  /** Aborts what is done when its time is over. */
-  async function inTime<T>(work: Work, what: () => Promise<T>): Promise<T> {
+  /** Aborts the work at its time limit. */
+  async function withTimeout<T>(work: Work, what: () => Promise<T>): Promise<T> {
     const { controller } = work;
     work.timedOut = false;
     const timer = setTimeout(() => {
@@ -212,13 +181,15 @@ export function createExecutor(options: ExecutorOptions): Executor {
     return what().finally(() => clearTimeout(timer));
   }
 
-  /** A full disk must not leave a run without an end: tried until it succeeds, or the service stops. */
-  async function insist<T>(work: () => Promise<T>): Promise<T | null> {
+  /**
+   * Repeats a change until it is saved, because a full disk must not leave a run without an end. null: the
+   * service stopped first. Rejects if the run's document is damaged, which no retry repairs.
+   */
+  async function persist<T>(change: () => Promise<T>): Promise<T | null> {
     for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, mostPauseMs)) {
       try {
-        return await work();
+        return await change();
       } catch (error) {
-        // What a document has lost does not come back by waiting.
         if (error instanceof BrokenDocument) throw error;
         const { signal } = stopping;
         log.error("a run's change could not be saved", { error, willRetry: !signal.aborted });
@@ -228,59 +199,58 @@ export function createExecutor(options: ExecutorOptions): Executor {
     }
   }
 
-  /** A run that a killed service left: what its agent had written is kept. */
-  async function tellInterruption(runId: string): Promise<void> {
+  /** Ends a run that a killed service was working on. The output of its agent is kept. */
+  async function recordInterruption(runId: string): Promise<void> {
     log.warn("a run was interrupted", { runId });
-    const left = await runs.read(runId);
-    if (left === null) return;
-    const text = isTurnUnderWay(left) ? await turns.recoverOutput(left.run, left.turn) : null;
+    const found = await runs.read(runId);
+    if (found === null) return;
+    const text = isTurnUnderWay(found) ? await turns.recoverOutput(found.run, found.turn) : null;
     await runs.change(runId, (before) => ({
       document:
         text === null
           ? interrupted(before, now())
-          : turnEnded(before, left.turn, { kind: "interrupted", text }, now()),
+          : turnEnded(before, found.turn, { kind: "interrupted", text }, now()),
       result: null,
     }));
   }
 
-  const waiting = (): number => Math.max(0, runs.unfinishedCount() - working.size);
-
   return {
-    async recover() {
+    /** Records the runs that an earlier process left unfinished as interrupted, and begins to work on the queue. */
+    async recover(): Promise<void> {
       for (const { id, state } of runs.unfinished()) {
-        if (state !== "QUEUED") await tellInterruption(id);
+        if (state !== "QUEUED") await recordInterruption(id);
       }
       await outputs.clear();
-      wake();
+      fillSlots();
     },
-    reserve() {
-      if (waiting() + reserved >= maxQueued) return null;
+    /** Reserves a place in the queue until it is released; null if the queue is full. */
+    reserve(): { release(): void } | null {
+      const waiting = Math.max(0, runs.unfinishedCount() - working.size);
+      if (waiting + reserved >= maxQueued) return null;
       reserved++;
-      let held = true;
-      return {
-        release() {
-          if (held) reserved--;
-          held = false;
-        },
-      };
+      return { release: () => void reserved-- };
     },
-    enqueue(runId) {
+    /** To be called when a run has become QUEUED. */
+    enqueue(runId: string): void {
       failed.delete(runId);
-      wake();
+      fillSlots();
     },
-    async cancel(runId) {
+    /** Cancels the run and ends its processes. Resolves when that is durable; null if there is no such run. */
+    async cancel(runId: string): Promise<Cancelling["kind"] | null> {
       const change = await runs.change(runId, (before) => {
-        const live = working.get(runId)?.output?.text() ?? "";
-        const result = cancelled(before, answerOf(live).text, now());
+        const output = working.get(runId)?.output?.text() ?? "";
+        const result = cancelled(before, answerOf(output).text, now());
         return { document: result.kind === "cancelled" ? result.document : before, result: result.kind };
       });
       if (change?.result === "cancelled") working.get(runId)?.controller.abort();
       return change?.result ?? null;
     },
-    live: (runId) => working.get(runId)?.output?.text() ?? null,
-    atCapacity: () => working.size >= maxRuns,
-    isWorkingOn: (runId) => working.has(runId),
-    async stop() {
+    /** The agent's output in the turn under way; null if there is none. */
+    live: (runId: string): string | null => working.get(runId)?.output?.text() ?? null,
+    atCapacity: (): boolean => working.size >= maxRuns,
+    isWorkingOn: (runId: string): boolean => working.has(runId),
+    /** Ends every turn and begins no other. Resolves when that is durable and the processes have ended. */
+    async stop(): Promise<void> {
       stopping.abort();
       for (const { controller } of working.values()) controller.abort();
       await Promise.all([...working.values()].map(({ done }) => done));

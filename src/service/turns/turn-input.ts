@@ -2,19 +2,19 @@ import { join } from "node:path";
 import type { SkillText } from "#service/files/skill-text.ts";
 import type { KeptAttachment, RunDocument, Utterance } from "#service/run/run-document.ts";
 
-/** Most characters of earlier turns that are given again; what is older is left out. */
+/** The most characters of earlier turns that the agent reads again. Older text is left out. */
 const mostHistory = 200_000;
 
 export interface InputParts {
-  /** Stands before everything else. */
+  /** Comes before everything else. */
   readonly basePrompt: string;
-  /** Of the run's skill; null: the agent is told its name. */
+  /** The text of the run's skill; null: the agent gets its name only. */
   readonly skill: SkillText | null;
-  /** Where the files that came with the request are; null: they are no longer kept. */
+  /** The folder of the request's files; null: they are no longer kept. */
   readonly attachmentsFolder: string | null;
 }
 
-/** What the agent reads in the turn that just began, and the new words alone. */
+/** The agent's input for the turn that just began, and the new messages alone. */
 export function turnInput(
   document: RunDocument,
   { basePrompt, skill, attachmentsFolder }: InputParts,
@@ -27,9 +27,7 @@ export function turnInput(
   const parts = [
     basePrompt,
     run.skill === null ? "" : skillPart(run.skill, skill),
-    ...(earlier.length === 0
-      ? []
-      : ["The conversation so far:", history(earlier), "It goes on with this message:"]),
+    ...(earlier.length === 0 ? [] : ["The conversation so far:", history(earlier), "The new message:"]),
     ...words,
     ...notes,
     run.attachments.length === 0 ? "" : filesPart(run.attachments, attachmentsFolder),
@@ -43,16 +41,14 @@ function filesPart(attachments: readonly KeptAttachment[], folder: string | null
     ({ name, mime }) => `- ${folder === null ? name : join(folder, name)} (${mime})`,
   );
   const heading =
-    folder === null
-      ? "Files that came with the request, and are no longer kept:"
-      : "Files that came with the request:";
+    folder === null ? "Files of the request, which are no longer kept:" : "Files of the request:";
   return [heading, ...files].join("\n");
 }
 
 function skillPart(name: string, skill: SkillText | null): string {
   if (skill === null) return `Use the skill ${name}.`;
-  const folder = skill.folder === null ? "" : ` Its files are in ${skill.folder}.`;
-  return `Use the skill ${name}, which is this text.${folder}\n\n<skill>\n${skill.text.trim()}\n</skill>`;
+  const heading = `Use the skill ${name}, which is this text. Its files are in ${skill.folder}.`;
+  return `${heading}\n\n<skill>\n${skill.text.trim()}\n</skill>`;
 }
 
 function history(earlier: readonly Utterance[]): string {
@@ -60,12 +56,12 @@ function history(earlier: readonly Utterance[]): string {
   let room = mostHistory;
   for (const { role, text } of [...earlier].reverse()) {
     const isWhole = text.length <= room;
-    // Of a very long one the end is kept: it is where an answer says what came of it.
-    const kept = isWhole ? text : `(Its beginning is left out.)\n${text.slice(-room).toWellFormed()}`;
+    // The end of a long answer has its result.
+    const kept = isWhole ? text : `(The beginning is left out.)\n${text.slice(-room).toWellFormed()}`;
     blocks.unshift(`<${role}>\n${kept}\n</${role}>`);
     room -= text.length;
     if (room <= 0) {
-      if (blocks.length < earlier.length) blocks.unshift("(What came before is left out.)");
+      if (blocks.length < earlier.length) blocks.unshift("(Earlier messages are left out.)");
       break;
     }
   }

@@ -5,7 +5,7 @@ export const environmentsQuery = z.object({
   sort_by: z
     .enum(["name", "last_updated"])
     .default("last_updated")
-    .describe("`last_updated` is the order in which they are declared."),
+    .describe("`last_updated` is the order of declaration."),
 });
 
 export const skillsQuery = z.object({
@@ -13,18 +13,18 @@ export const skillsQuery = z.object({
     .string()
     .regex(/^[^/\s]+\/[^/\s]+$/, "write the repository as owner/repo")
     .optional()
-    .describe("Only those of this repository: `owner/repo`."),
-  refresh: z.stringbool().default(false).describe("Look at the repositories anew."),
-  sort_by: z.enum(["name", "last_run"]).default("name").describe("`last_run`: the last one that ran first."),
+    .describe("Only the skills of this repository, `owner/repo`."),
+  refresh: z.stringbool().default(false).describe("Fetch the repositories again."),
+  sort_by: z.enum(["name", "last_run"]).default("name").describe("`last_run`: most recently run first."),
   include_malformed_skills: z
     .stringbool()
     .default(false)
-    .describe("Also those whose file can't be read; their variants have an `error`."),
+    .describe("Includes skills whose file can't be read; their variants have an `error`."),
 });
 export type SkillsQuery = z.infer<typeof skillsQuery>;
 
 export const factoriesQuery = z.object({
-  search: z.string().default("").describe("A part of the name or of an alias, whatever the case."),
-  limit: wholeNumber(1, 100, 50).describe("How many factories a page has."),
-  cursor: z.string().optional().describe("`next_cursor` of the page before, with the same search."),
+  search: z.string().default("").describe("A part of the name or of an alias, in any case."),
+  limit: wholeNumber(1, 100, 50).describe("Factories on a page."),
+  cursor: z.string().optional().describe("`next_cursor` of the previous page, with the same search."),
 });

@@ -1,22 +1,24 @@
 import { type ErrorCode, errorCodes, type Problem } from "#agent-runs/schema.ts";
 
-/** Why a request is not done; `status` where HTTP knows a better one than the code's. */
+/** Why a request is refused. `status` overrides the code's own HTTP status. */
 export interface Refusal {
   readonly code: ServiceCode;
   readonly detail: string;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
-export type Result<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly refusal: Refusal };
+export interface Refused {
+  readonly ok: false;
+  readonly refusal: Refusal;
+}
+/** The outcome of a request, or of a part of it. */
+export type Result<T> = { readonly ok: true; readonly value: T } | Refused;
 
-/** The codes that this service answers with. */
+/** The error codes that this service uses. */
 export type ServiceCode = Extract<
   ErrorCode,
   | "authentication_required"
   | "invalid_request"
-  | "feature_not_available"
   | "not_authorized"
   | "resource_not_found"
   | "conflict"
@@ -28,7 +30,6 @@ export type ServiceCode = Extract<
 const titles: Readonly<Record<ServiceCode, string>> = {
   authentication_required: "Authentication required",
   invalid_request: "Invalid request",
-  feature_not_available: "Feature not available",
   not_authorized: "Not authorized",
   resource_not_found: "Not found",
   conflict: "Conflict",
@@ -37,19 +38,24 @@ const titles: Readonly<Record<ServiceCode, string>> = {
   internal_error: "Internal error",
 };
 
-export const refused = (code: ServiceCode, detail: string): { ok: false; refusal: Refusal } => ({
-  ok: false,
-  refusal: { code, detail },
-});
+export const refused = (
+  code: ServiceCode,
+  detail: string,
+  more?: Pick<Refusal, "status" | "headers">,
+): Refused => ({ ok: false, refusal: { code, detail, ...more } });
 
-/** There is no `what` of this id, which may be as long as an address can be. */
-export const missing = (what: string, id: string): { ok: false; refusal: Refusal } =>
-  refused("resource_not_found", `There is no ${what} ${id.length > 100 ? `${id.slice(0, 100)}…` : id}.`);
+/** Refuses because there is no `kind` with this id, which may be as long as a URL. */
+export const missing = (kind: string, id: string): Refused =>
+  refused("resource_not_found", `There is no ${kind} ${id.length > 100 ? `${id.slice(0, 100)}…` : id}.`);
 
-/** RFC 7807 problem document; `instance` is the request's path. */
+/** For a response whose body is JSON text. */
+export const jsonHeaders = {
+  headers: { "content-type": "application/json", "cache-control": "no-store" },
+};
+
+/** The problem document (RFC 9457); `instance` is the request's path. */
 export function problemResponse(refusal: Refusal, instance: string, traceId: string): Response {
-  const { code, detail } = refusal;
-  const status = refusal.status ?? errorCodes[code].status;
+  const { code, detail, status = errorCodes[code].status, headers } = refusal;
   const title = titles[code];
   const problem: Problem = {
     type: `urn:agent-runs:problem/${code}`,
@@ -61,12 +67,8 @@ export function problemResponse(refusal: Refusal, instance: string, traceId: str
     retryable: errorCodes[code].retryable,
     trace_id: traceId,
   };
-  return new Response(JSON.stringify(problem), {
+  return Response.json(problem, {
     status,
-    headers: {
-      "content-type": "application/problem+json",
-      "cache-control": "no-store",
-      ...refusal.headers,
-    },
+    headers: { "content-type": "application/problem+json", "cache-control": "no-store", ...headers },
   });
 }

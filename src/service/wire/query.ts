@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { type Result, refused } from "./problem.ts";
-import { faults } from "./request-body.ts";
+import type { Result } from "./problem.ts";
+import { checked } from "./request-body.ts";
 
+/** A query parameter as the API's description shows it. */
 export interface QueryParameter {
   readonly schema: z.ZodType;
   readonly description: string;
@@ -9,21 +10,18 @@ export interface QueryParameter {
   readonly style?: "deepObject";
 }
 
-/** A whole number; `usual` if it is left out. */
+/** The schema of a whole number with a default. */
 export function wholeNumber(least: number, most: number, usual: number) {
   const error = `it must be a whole number from ${least} to ${most}`;
   return z.coerce.number(error).int(error).min(least, error).max(most, error).default(usual);
 }
 
-/** Reads a query of single values. Unknown parameters are ignored, empty ones are absent, the first of several counts. */
+/** Reads a query of single values. Ignores unknown parameters, empty values and repetitions. */
 export function readQuery<T>(parameters: URLSearchParams, schema: z.ZodType<T>): Result<T> {
-  const parsed = schema.safeParse(singleValues(parameters));
-  return parsed.success
-    ? { ok: true, value: parsed.data }
-    : refused("invalid_request", faults(parsed.error.issues));
+  return checked(schema, singleValues(parameters));
 }
 
-/** `aliases`: other names of the same parameters. */
+/** The first value that isn't empty of each parameter. `aliases`: other names of the same parameters. */
 export function singleValues(
   parameters: URLSearchParams,
   aliases: Readonly<Record<string, string>> = {},
@@ -36,7 +34,7 @@ export function singleValues(
   return Object.fromEntries(single);
 }
 
-/** The parameters for the description, each of which describes itself. */
+/** The parameters of a query whose schemas carry descriptions. */
 export const described = ({
   shape,
 }: z.ZodObject<Record<string, z.ZodType>>): Record<string, QueryParameter> =>

@@ -1,6 +1,6 @@
 /**
- * What this service takes and answers: the contract's shapes, with what this service always tells, and in
- * which form, where the contract lets readers be lenient.
+ * The requests and responses of this service: the contract's shapes, narrowed to the fields that this service
+ * always sends and the forms in which it sends them.
  */
 import { z } from "zod";
 import {
@@ -37,7 +37,7 @@ import {
   statusMessage,
 } from "#agent-runs/schema.ts";
 
-/** Older SDKs send images by themselves, without file names. */
+/** Older SDKs send images separately, without file names. */
 const image = z.looseObject({
   mime_type: z.enum(["image/jpeg", "image/png", "image/gif", "image/webp"]),
   data: z.base64(),
@@ -46,41 +46,41 @@ const requested = createRequest.shape;
 const configured = requested.config.unwrap().shape;
 
 const config = requested.config.unwrap().extend({
-  name: configured.name.describe(
-    "A label to group and filter runs by; the skill's name if a skill is given.",
-  ),
-  model_id: configured.model_id.describe("One of `GET /agent/models`, or any if there is none."),
-  base_prompt: configured.base_prompt.describe("Stands before the prompt."),
+  name: configured.name.describe("A label to group and filter runs by. Defaults to the name of the skill."),
+  model_id: configured.model_id.describe("A model of `GET /agent/models`; any id if that lists none."),
+  base_prompt: configured.base_prompt.describe("Text before the prompt."),
   environment_id: configured.environment_id.describe(
-    "One of `GET /agent/environments`, or any if there is none.",
+    "An environment of `GET /agent/environments`; any id if that lists none.",
   ),
   skill_spec: configured.skill_spec.describe("A skill, `owner/repo:name` or `owner/repo:path/to/SKILL.md`."),
-  skills: configured.skills.describe("Kept, and without effect here: name one skill as `skill_spec`."),
+  skills: configured.skills.describe("Stored without effect here: name one skill as `skill_spec`."),
   mcp_servers: configured.mcp_servers.describe(
-    "Tool servers for the agent, by name; each has exactly one of `command`, `url` and `warp_id`.",
+    "MCP servers for the agent, by name; each has exactly one of `command`, `url` and `warp_id`.",
   ),
 });
 
 export const runRequest = createRequest.extend({
-  prompt: requested.prompt.describe("What the agent is to do. Required unless a skill is given."),
-  title: requested.title.describe("The prompt's first line if left out."),
+  prompt: requested.prompt.describe("The agent's task. Required unless a skill is given."),
+  title: requested.title.describe("Defaults to the prompt's first line."),
   config: config.optional(),
-  skill: requested.skill.describe("Wins over the configuration's `skill_spec`."),
-  conversation_id: requested.conversation_id.describe("An earlier run's conversation, to go on with."),
-  attachments: requested.attachments.describe(
-    "Files for the agent, at most 5; `data` is base64. The whole body has at most 10 MB, so that there is room for about 7 MB of files.",
+  skill: requested.skill.describe("Overrides the configuration's `skill_spec`."),
+  conversation_id: requested.conversation_id.describe(
+    "The conversation of an earlier run, which the new one continues.",
   ),
-  images: z.array(image).max(5).optional().describe("Attachments of older clients, which have no names."),
-  mode: requested.mode.describe("Accepted, and without effect here."),
-  interactive: requested.interactive.describe("Accepted, and without effect here."),
-  team: requested.team.describe("Accepted, and without effect here."),
-  agent_identity_uid: requested.agent_identity_uid.describe("Accepted, and without effect here."),
-  on_behalf_of: requested.on_behalf_of.describe("Accepted, and without effect here."),
-  parent_run_id: requested.parent_run_id.describe("The run that asks for this one."),
+  attachments: requested.attachments.describe(
+    "At most 5 files for the agent; `data` is base64. The whole body has at most 10 MB, which leaves about 7 MB for files.",
+  ),
+  images: z.array(image).max(5).optional().describe("Attachments without names, from older clients."),
+  mode: requested.mode.describe("Accepted without effect here."),
+  interactive: requested.interactive.describe("Accepted without effect here."),
+  team: requested.team.describe("Accepted without effect here."),
+  agent_identity_uid: requested.agent_identity_uid.describe("Accepted without effect here."),
+  on_behalf_of: requested.on_behalf_of.describe("Accepted without effect here."),
+  parent_run_id: requested.parent_run_id.describe("The run that created this one."),
 });
 export type RunRequest = z.infer<typeof runRequest>;
 
-/** Kept as the run's metadata, within its limits. */
+/** Becomes metadata of the run, so the limits of metadata apply. */
 const ticketPart = z
   .string()
   .refine((value) => Buffer.byteLength(value) <= 256 && !value.includes("\0"), "at most 256 bytes, no NUL")
@@ -93,7 +93,7 @@ const time = z.iso.datetime();
 const pairs = z.record(z.string(), z.string());
 const runState = z
   .enum(knownStates)
-  .describe("SUCCEEDED, FAILED, ERROR and CANCELLED are ends; a follow-up takes an ended run up again.");
+  .describe("A run ends as SUCCEEDED, FAILED, ERROR or CANCELLED; a follow-up continues it.");
 
 const artifactAnswer = artifact.extend({
   artifact_type: z.enum(["PULL_REQUEST", "FILE"]),
@@ -102,7 +102,7 @@ const artifactAnswer = artifact.extend({
 });
 
 export const runAnswer = runItem.extend({
-  task_id: z.string().describe("The same as run_id, which is to be used instead."),
+  task_id: z.string().describe("The same as `run_id`, for older clients."),
   title: z.string(),
   prompt: z.string(),
   state: runState,
@@ -110,15 +110,15 @@ export const runAnswer = runItem.extend({
   updated_at: time,
   started_at: time.optional(),
   session_id: z.string(),
-  session_link: z.url().describe("The run's page, for people; its address holds a key of its own."),
-  conversation_id: z.string().describe("A new run that names it goes on with this conversation."),
-  agent_config: config.describe("What the run was resolved to, unknown members included."),
+  session_link: z.url().describe("The run's page for people. The address contains a key for this run."),
+  conversation_id: z.string().describe("A new run with this id continues the conversation."),
+  agent_config: config.describe("The resolved configuration, unknown members included."),
   creator: principal,
-  source: z.string().describe("Always API here."),
+  source: z.string().describe("Always `API` here."),
   metadata: pairs,
   status_message: statusMessage.optional(),
   artifacts: z.array(artifactAnswer),
-  run_time: z.string().optional().describe("How long the agent worked, an ISO 8601 duration."),
+  run_time: z.string().optional().describe("The time that the agent worked, an ISO 8601 duration."),
   is_run_type_cancellable: z.boolean(),
   parent_run_id: z.string().optional(),
 });
@@ -129,10 +129,10 @@ export const listAnswer = listResponse.extend({ runs: z.array(runAnswer), page_i
 export const createAnswer = createResponse.extend({
   task_id: z.string(),
   state: runState,
-  at_capacity: z.boolean().describe("The run waits until another one is done."),
+  at_capacity: z.boolean().describe("The run waits for another one to end."),
 });
-export const followUpAnswer = z.strictObject({}).describe("The follow-up is accepted.");
-export const cancelAnswer = z.string().describe("The cancelled run's id.");
+export const followUpAnswer = z.strictObject({}).describe("The follow-up was accepted.");
+export const cancelAnswer = z.string().describe("The id of the cancelled run.");
 
 const messageAnswer = message.extend({
   role: z.enum(knownRoles),
@@ -153,7 +153,7 @@ export const environmentsAnswer = environmentsResponse.extend({ environments: z.
 
 const modelAnswer = model.extend({ display_name: z.string(), provider: z.string() });
 export const modelsAnswer = modelsResponse.extend({
-  default_model_id: z.string().optional().describe("Absent where no model is declared."),
+  default_model_id: z.string().optional().describe("Absent if no model is declared."),
   models: z.array(modelAnswer),
 });
 
@@ -178,16 +178,16 @@ export const factoryRunAnswer = factoryRunResponse.extend({
 });
 
 export const problemAnswer = problem.extend({
-  type: z.string().describe("A URI that ends in the error's code."),
+  type: z.string().describe("A URI that ends in the error code."),
   status: z.number(),
-  error: z.string().describe("Title and detail in one."),
-  detail: z.string().describe("What is wrong, and where."),
+  error: z.string().describe("Title and detail."),
+  detail: z.string().describe("The fault and the field that has it."),
   instance: z.string().describe("The request's path."),
   retryable: z.boolean().describe("Whether the same request may succeed later."),
-  trace_id: z.string().describe("Found in the service's log."),
+  trace_id: z.string().describe("The id of this error in the service's log."),
 });
 
-/** Under which name each shape stands in the description. */
+/** The shapes that the API's description names. */
 export const named: Readonly<Record<string, z.ZodType>> = {
   RunAgentRequest: runRequest,
   RunAgentResponse: createAnswer,

@@ -1,4 +1,4 @@
-/** Stand-ins print events as these programs' documentation has them; the programs themselves were not tried. */
+/** The stand-ins print events from the programs' documentation; the programs themselves were not run. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { serving } from "#test/support/service/serving.ts";
 
 type Event = object | string;
 
-/** A run whose preset prints these lines, one after the other, and then ends, or waits if it is told to. */
+/** A run whose preset prints these lines and then ends, or waits if asked to. */
 async function running(
   preset: string,
   lines: readonly Event[],
@@ -63,7 +63,7 @@ const turnDone = { type: "turn.completed", usage: { input_tokens: 1, output_toke
 test.each([
   ["claude", claudeWork, "I look at the tests.\n\n▸ Bash: npm test\n▸ from inside\n▸ Odd"],
   ["codex", codexWork, "I look at the tests.\n\n▸ npm test\n▸ edit: a.ts"],
-] as const)("what %s does is seen while it works", async (preset, work, seen) => {
+] as const)("the tool calls of %s are shown while it works", async (preset, work, seen) => {
   const { api, id } = await running(preset, work, { waits: true });
   await api.until(id, "INPROGRESS");
   await expect.poll(async () => (await api.said(id)).at(-1), { timeout: 20_000 }).toBe(`assistant: ${seen}`);
@@ -94,13 +94,13 @@ test.each([
     "codex",
     [...codexWork, codexItem("item.completed", { type: "agent_message", text: "Fixed it." }), turnDone],
   ],
-] as const)("the last words of %s are its answer", async (preset, lines) => {
+] as const)("the last text of %s is its answer", async (preset, lines) => {
   const { api, id } = await running(preset, lines);
   await api.until(id, "SUCCEEDED");
   expect(await api.said(id)).toEqual(["user: x", "assistant: Fixed it."]);
 });
 
-test("a question at the end of the answer makes the run wait", async () => {
+test("a question at the end of the answer makes the run BLOCKED", async () => {
   const result = "Which one?\nAGENT_BLOCKED";
   const { api, id } = await running("claude", [...claudeWork, { type: "result", is_error: false, result }]);
   await api.until(id, "BLOCKED");
@@ -115,13 +115,13 @@ test.each([
     { type: "result", subtype: "error_during_execution", is_error: true, errors: ["No credit left"] },
   ],
   ["codex", 1, { type: "turn.failed", error: { message: "No credit left" } }],
-] as const)("why %s failed (exit code %i) is told", async (preset, exit, event) => {
+] as const)("the reason why %s failed (exit code %i) is reported", async (preset, exit, event) => {
   const { api, id } = await running(preset, [event], { exit });
   const run = await api.until(id, "FAILED");
   expect(run.status_message?.message).toContain("No credit left");
 });
 
-test("lines that are no events, and a whole output that nobody knows, are shown as they are", async () => {
+test("lines that are not events and output without any known event are shown unchanged", async () => {
   const plain = await running("claude", ["warning: old version", "{ broken", "Fixed it."]);
   await plain.api.until(plain.id, "SUCCEEDED");
   expect((await plain.api.said(plain.id)).at(-1)).toBe(
@@ -133,7 +133,7 @@ test("lines that are no events, and a whole output that nobody knows, are shown 
   expect((await other.api.said(other.id)).at(-1)).toBe(`assistant: 7\nnull\n${JSON.stringify(odd)}`);
 });
 
-test("a line of many megabytes is let go by", async () => {
+test("a line of many megabytes is ignored", async () => {
   const picture = { type: "user", message: { content: "x".repeat(6_000_000) } };
   const lines = [picture, { type: "result", is_error: false, result: "Fixed it." }];
   const { api, id } = await running("claude", lines);
@@ -141,7 +141,7 @@ test("a line of many megabytes is let go by", async () => {
   expect((await api.said(id)).at(-1)).toBe("assistant: Fixed it.");
 });
 
-test("what codex tells of its connection is seen, and is no failure by itself", async () => {
+test("codex's connection errors are shown and are not failures by themselves", async () => {
   const { api, id } = await running("codex", [{ type: "error", message: "Reconnecting... 1/5" }], {
     exit: 1,
   });
@@ -153,7 +153,7 @@ test("what codex tells of its connection is seen, and is no failure by itself", 
   ]);
 });
 
-test("of a secret in what an agent does nothing is shown, also where the line is cut in its midst", async () => {
+test("a secret in a tool call is hidden, even if the line is cut within it", async () => {
   const secret = `sesame-${"0123456789".repeat(10)}`;
   const command = `curl ${"-v ".repeat(50)} -H "Authorization: ${secret}" https://example.com/`;
   const { api, id } = await running("claude", [claudeSays(claudeDoes("Bash", { command }))], {
@@ -165,7 +165,7 @@ test("of a secret in what an agent does nothing is shown, also where the line is
   expect(answer).not.toContain("sesame");
 });
 
-test("the end of what an agent tells of its failure is told, without what nobody can read", async () => {
+test("the end of an agent's failure message is reported without control characters", async () => {
   const message = `${"x".repeat(100_000)}\n\u001b[31mNo\u0007 credit left\u001b[0m`;
   const { api, id } = await running("codex", [{ type: "turn.failed", error: { message } }]);
   const told = (await api.until(id, "FAILED")).status_message?.message ?? "";
@@ -173,13 +173,13 @@ test("the end of what an agent tells of its failure is told, without what nobody
   expect(told.length).toBeLessThan(5_000);
 });
 
-test("a failure that the agent says nothing about is told as one", async () => {
+test("a failure without a message is reported as a failure", async () => {
   const event = { type: "result", subtype: "success", is_error: true, result: "" };
   const { api, id } = await running("claude", [event]);
   expect((await api.until(id, "FAILED")).status_message?.message).toBe("The agent failed.");
 });
 
-test("paragraphs of an answer that is no events stay apart", async () => {
+test("an answer without events keeps its paragraphs", async () => {
   const { api, id } = await running("claude", ["One.", "", "Two."]);
   await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)).toBe("assistant: One.\n\nTwo.");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemOf, serving } from "#test/support/service/serving.ts";
 
-test("without a command a demonstration answers, and says that it is one", async () => {
+test("without a command, a demonstration answers and says what it is", async () => {
   const { api } = await serving();
   const id = await api.create({
     prompt:
@@ -17,7 +17,7 @@ test("without a command a demonstration answers, and says that it is one", async
   expect(answer).not.toMatch(/Reference|quoted|on purpose/);
 });
 
-test("the demonstration takes up the words of a follow-up", async () => {
+test("the demonstration quotes a follow-up", async () => {
   const { api } = await serving();
   const id = await api.create({ prompt: "Fix it." });
   await api.until(id, "SUCCEEDED");
@@ -29,7 +29,7 @@ test("the demonstration takes up the words of a follow-up", async () => {
   expect(answer).not.toContain("Reference");
 });
 
-test("asked to ask, the demonstration is BLOCKED with a question, and an answer lets it go on", async () => {
+test("asked to ask, the demonstration is BLOCKED with a question and continues after an answer", async () => {
   const { api } = await serving();
   const id = await api.create({ prompt: "Please ask me which way." });
   await api.until(id, "BLOCKED");
@@ -47,7 +47,7 @@ test("asked to fail, the demonstration fails with a reason", async () => {
   expect(run.status_message?.message).toMatch(/on purpose/);
 });
 
-test("the demonstration can be cancelled, queued or at work", async () => {
+test("the demonstration can be cancelled while queued and while working", async () => {
   const { api } = await serving({ demoStepMs: 400 });
   const queued = await api.create({ prompt: "x" });
   await api.cancel(queued);

@@ -1,4 +1,4 @@
-/** None of these programs is on the machine: a stand-in of each one's name tells how it was called. */
+/** The programs are not installed: a stand-in with each name records its call. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ process.stdout.write(JSON.stringify({
 }));
 `;
 
-/** How the preset's program is called for that request. */
+/** The call of the preset's program for a request. */
 async function callOf(preset: string, request: object) {
   const bin = await freshFolder();
   await mkdir(join(bin, "bin"));
@@ -47,7 +47,7 @@ const mcp_servers = {
   web: { url: "https://mcp.example.com/mcp", headers: { Authorization: "Bearer sesame-2" } },
 };
 
-/** Arguments before those that depend on the request, and on what comes after; stdin holds the prompt. */
+/** The constant arguments before and after those of the request; the prompt is on stdin. */
 const onStdin: readonly (readonly [string, readonly string[], readonly string[]])[] = [
   [
     "claude",
@@ -60,7 +60,7 @@ const onStdin: readonly (readonly [string, readonly string[], readonly string[]]
 ];
 
 test.each(onStdin)(
-  "%s is given the prompt on stdin, and a hostile model as one argument",
+  "%s gets the prompt on stdin and a hostile model name as one argument",
   async (preset, before, after) => {
     const call = await callOf(preset, { prompt: hostile, config: { model_id: model } });
     expect(call.args).toEqual([...before, `--model=${model}`, ...after]);
@@ -72,7 +72,7 @@ test.each(onStdin)(
   },
 );
 
-test("oz is given the prompt as one argument", async () => {
+test("oz gets the prompt as one argument", async () => {
   const call = await callOf("oz", { prompt: hostile, config: { model_id: model } });
   expect(call.args).toEqual([
     "agent",
@@ -84,10 +84,10 @@ test("oz is given the prompt as one argument", async () => {
   ]);
 });
 
-test("oz finds a prompt that is too long for an argument in a file", async () => {
+test("oz gets a prompt that is too long for an argument in a file", async () => {
   const prompt = `begin ${"long ".repeat(60_000)}end`;
   const { args, briefing } = await callOf("oz", { prompt });
-  const path = /written in the file (\S+):/.exec(args.at(-1) ?? "")?.[1] ?? "";
+  const path = /Your task is in the file (\S+):/.exec(args.at(-1) ?? "")?.[1] ?? "";
   expect(await readFile(path, "utf8")).toBe(`${briefing}${prompt}\n`);
 });
 
@@ -96,7 +96,7 @@ const fileOf = async (path: string | undefined): Promise<unknown> =>
 const optionOf = (args: readonly string[], name: string): string | undefined =>
   args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1);
 
-test("each program finds the run's MCP servers in the form that it reads, and no secret among its arguments", async () => {
+test("each program gets the run's MCP servers in its own format, with no secret in its arguments", async () => {
   const request = { prompt: "x", config: { mcp_servers } };
   const { "my.files": files, web } = mcp_servers;
   const calls = new Map<string, Awaited<ReturnType<typeof callOf>>>();
@@ -135,13 +135,13 @@ test("each program finds the run's MCP servers in the form that it reads, and no
   expect(variable("codex", "AGENT_MCP_HEADER_1_0")).toBe("Bearer sesame-2");
 });
 
-test("a preset whose program is not there ends the run FAILED and says what is missing", async () => {
+test("a preset without its program ends the run FAILED and names the missing program", async () => {
   const { api } = await serving({ command: "opencode", environment: { PATH: "/usr/bin:/bin" } });
   const run = await api.until(await api.create({ prompt: "x" }), "FAILED");
   expect(run.status_message?.message).toMatch(/exit code 127: .*opencode.*not found/);
 });
 
-test("a command that only contains a preset's name is the shell's", async () => {
+test("a command that merely contains a preset's name runs in the shell", async () => {
   const { api } = await serving({ command: "claude() { echo mine; cat; }; claude" });
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");

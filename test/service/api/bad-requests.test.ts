@@ -23,13 +23,13 @@ test.each([
   "application/json; charset=latin1",
   "nonsense",
   "",
-])("JSON is taken for what it is, also under the content type %j", async (type) => {
+])("JSON is read under the content type %j too", async (type) => {
   const { api } = await serving();
   const answer = await api.send("POST", "/agent/run", { prompt: "x" }, { "content-type": type });
   expect(answer.status).toBe(200);
 });
 
-test("a body of another kind is told to be no JSON", async () => {
+test("a body of another kind is refused as not JSON", async () => {
   const { api } = await serving();
   for (const [body, type] of [
     ["prompt=x", "application/x-www-form-urlencoded"],
@@ -41,7 +41,7 @@ test("a body of another kind is told to be no JSON", async () => {
   }
 });
 
-test("a compressed body, and one that is not UTF-8, are refused for what they are", async () => {
+test("a compressed body and one that is not UTF-8 are refused with the reason", async () => {
   const { api } = await serving();
   const send = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<Response> =>
     fetch(`${api.address}/api/v1/agent/run`, {
@@ -77,7 +77,7 @@ test.each([
   [{ skill: "" }, "prompt"],
   [{ skill: "", config: { skill_spec: "" } }, "prompt"],
   [null, "the body"],
-])("a create with the body %j is refused, and the answer names the field", async (body, named) => {
+])("a create with the body %j is refused and the problem names the field", async (body, named) => {
   const { api } = await serving();
   const found = await problemOf(api.send("POST", "/agent/runs", JSON.stringify(body)));
   expect(found).toMatchObject({ ...invalid, detail: expect.stringContaining(named) });
@@ -102,7 +102,7 @@ test.each([
   ["/agent/environments?sort_by=colour", "sort_by"],
   ["/factory?limit=101", "limit"],
   ["/factory?cursor=nonsense", "cursor"],
-])("GET %s is refused, and the answer names the parameter", async (path, named) => {
+])("GET %s is refused and the problem names the parameter", async (path, named) => {
   const { api } = await serving();
   expect(await problemOf(api.send("GET", path))).toMatchObject({
     ...invalid,
@@ -129,21 +129,21 @@ test.each([
     "created_after: it must be an RFC 3339 time, such as 2026-01-31T08:00:00Z",
   ],
   ["GET", "/factory?limit=101", undefined, "limit: it must be a whole number from 1 to 100"],
-])("%s %s with %j is refused in words for people", async (method, path, body, words) => {
+])("%s %s with %j is refused in plain words", async (method, path, body, words) => {
   const { api } = await serving({ catalog: { ...emptyCatalog, factories: [fixers] } });
   const real = path.replace("{runId}", await api.create({ prompt: "x" }));
   const { detail } = await problemOf(api.send(method, real, body));
   expect(detail?.split("; ")[0]).toBe(words);
 });
 
-test("an empty Content-Encoding is none", async () => {
+test("an empty Content-Encoding counts as none", async () => {
   const { api } = await serving();
   const answer = await api.send("POST", "/agent/run", { prompt: "x" }, { "content-encoding": "" });
   expect(answer.status).toBe(200);
 });
 
 test.each(["%zz", "%E0%A4%A", "%00%0a", "..%2f..", "a%5Cb", "__proto__", "constructor", "x".repeat(8000)])(
-  "the run %s is not there, and that is told in a short answer",
+  "an unknown run %s gets a short 404",
   async (id) => {
     const { api } = await serving();
     for (const [method, path] of [
@@ -161,7 +161,7 @@ test.each(["%zz", "%E0%A4%A", "%00%0a", "..%2f..", "a%5Cb", "__proto__", "constr
   },
 );
 
-test("HEAD answers as GET does, without a body, and OPTIONS tells the methods", async () => {
+test("HEAD responds like GET without a body, and OPTIONS lists the methods", async () => {
   const { api } = await serving();
   for (const [path, status] of [
     ["/agent/runs", 200],
@@ -176,7 +176,7 @@ test("HEAD answers as GET does, without a body, and OPTIONS tells the methods", 
   expect((await api.send("OPTIONS", "/elsewhere")).status).toBe(404);
 });
 
-test("no answer to a bad request repeats the key that it came with", async () => {
+test("no response to a bad request repeats its key", async () => {
   const { api } = await serving();
   const wrong = "key-of-somebody-else";
   const answers = [
@@ -191,7 +191,7 @@ test("no answer to a bad request repeats the key that it came with", async () =>
   }
 });
 
-test("a body is refused that is nested deeper than it could be written again", async () => {
+test("a body is refused if it is nested too deeply to be serialised again", async () => {
   const { api } = await serving();
   const nested = (levels: number) =>
     `{"prompt":"x","config":{"harness":${'{"a":'.repeat(levels)}1${"}".repeat(levels)}}}`;
@@ -205,7 +205,7 @@ test.each([
   ["sort_by=updated_at", "sort_by=created_at"],
   ["sort_by=title", "sort_by=agent"],
   ["sort_order=asc", "sort_order=desc"],
-])("a cursor of a list with %s is none of one with %s", async (one, other) => {
+])("a cursor of a list with %s is refused by a list with %s", async (one, other) => {
   const { api } = await serving();
   for (const title of ["a", "b"]) await api.send("POST", "/agent/run", { prompt: "x", title });
   const { next_cursor } = (await api.list(`limit=1&${one}`)).page_info;

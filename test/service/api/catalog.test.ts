@@ -34,23 +34,23 @@ async function offered(catalog: Partial<Catalog>, command = "cat"): Promise<Api>
 const refusedOf = (api: Api, config: object) =>
   problemOf(api.send("POST", "/agent/run", { prompt: "x", config }));
 
-test("where environments are declared, another one is refused by name of the field, with those that are known", async () => {
+test("if environments are declared, another one is refused with the field and the declared ids", async () => {
   const api = await offered({});
   expect(await refusedOf(api, { environment_id: "gone" })).toMatchObject({
     http: 400,
     type: expect.stringMatching(/\/invalid_request$/),
-    detail: "config.environment_id: it is none of app",
+    detail: "config.environment_id: it must be one of app",
   });
   for (const environment_id of ["app", null, ""])
     await api.create({ prompt: "x", config: { environment_id } });
   expect((await api.list("")).runs).toHaveLength(3);
 });
 
-test("where models are declared, another one is refused, and the default is what a run without one gets", async () => {
+test("if models are declared, another one is refused and a run without a model gets the default", async () => {
   const api = await offered({ models, defaultModelId: "slow" });
   expect(await refusedOf(api, { model_id: "gone" })).toMatchObject({
     http: 400,
-    detail: "config.model_id: it is none of fast, slow",
+    detail: "config.model_id: it must be one of fast, slow",
   });
   const plain = await api.create({ prompt: "x" });
   const chosen = await api.create({ prompt: "x", config: { model_id: "fast" } });
@@ -59,7 +59,7 @@ test("where models are declared, another one is refused, and the default is what
   expect((await api.list("model_id=slow")).runs.map(({ run_id }) => run_id)).toEqual([plain]);
 });
 
-test("where nothing is declared, any environment and any model can be named", async () => {
+test("if nothing is declared, any environment and any model is accepted", async () => {
   const { api } = await serving({ command: 'echo "$AGENT_ENVIRONMENT_ID $AGENT_MODEL_ID $AGENT_MODEL"' });
   const id = await api.create({ prompt: "x", config: { environment_id: "any", model_id: "m" } });
   await api.until(id, "SUCCEEDED");
@@ -70,7 +70,7 @@ test("where nothing is declared, any environment and any model can be named", as
   expect(await (await api.send("GET", "/factory")).json()).toMatchObject({ factories: [] });
 });
 
-test("an environment tells of its last run, and nothing that is secret", async () => {
+test("an environment shows its last run and no secrets", async () => {
   const { api } = await serving({
     command: "cat",
     catalog: offering({
@@ -99,7 +99,7 @@ test("an environment tells of its last run, and nothing that is secret", async (
   ]);
 });
 
-test("an environment whose set-up fails says so", async () => {
+test("an environment shows that its set-up failed", async () => {
   const api = (await serving({ command: "cat", catalog: offering({ setup: ["exit 3"] }) })).api;
   const id = await api.create({ prompt: "x", title: "Last", config: { environment_id: "app" } });
   await api.until(id, "FAILED");
@@ -122,7 +122,7 @@ const uidsOf = async (api: Api, query: string): Promise<string[]> =>
     .parse(await (await api.send("GET", `/factory?${query}`)).json())
     .factories.map(({ uid }) => uid);
 
-test("factories are found by a part of their name or alias, whatever the case, a page at a time", async () => {
+test("factories are found by a part of their name or alias in any case, page by page", async () => {
   const api = await offered({ factories });
   expect(await uidsOf(api, "")).toEqual(["f-1", "f-2", "f-3"]);
   expect(await uidsOf(api, "search=PAY")).toEqual(["f-1"]);
@@ -137,7 +137,7 @@ test("factories are found by a part of their name or alias, whatever the case, a
   expect(await problemOf(api.send("GET", "/factory/f-9"))).toMatchObject({ http: 404 });
 });
 
-test("a prompt that is sent to a factory becomes a run of its base prompt, environment, model, skill and command", async () => {
+test("a prompt sent to a factory becomes a run with its base prompt, environment, model, skill and command", async () => {
   const fixers = factory({
     uid: "fixers",
     name: "Fixers",
@@ -187,7 +187,7 @@ test.each([
   [{ prompt: "x", title: 7 }, "title"],
   [{ prompt: "x", ticket_ref: "ü".repeat(129) }, "ticket_ref"],
   [{ prompt: "x", ticket_url: "\0" }, "ticket_url"],
-])("a factory refuses the body %j, and names what is wrong", async (body, named) => {
+])("a factory refuses the body %j and names the fault", async (body, named) => {
   const api = await offered({ factories });
   expect(await problemOf(api.send("POST", "/factory/f-1/runs", body))).toMatchObject({
     http: 400,
@@ -196,7 +196,7 @@ test.each([
   expect((await api.list("")).runs).toEqual([]);
 });
 
-test("the client that the bot uses finds a factory by its name and sends it a prompt", async () => {
+test("the bot's client finds a factory by its name and sends it a prompt", async () => {
   const api = await offered({ factories });
   const client = createAgentRunsClient({ baseUrl: `${api.address}/api/v1`, apiKey });
   expect(await client.findFactory("payMENTS")).toBe("f-1");
@@ -209,7 +209,7 @@ test("the client that the bot uses finds a factory by its name and sends it a pr
 const skillsOf = async (api: Api, query = "") =>
   skillsResponse.parse(await (await api.send("GET", `/agent?${query}`)).json()).agents;
 
-test("the skills of an environment's repository are found beside the declared ones", async () => {
+test("the skills of an environment's repository are listed beside the declared ones", async () => {
   const { path, commit } = await repository({
     ".agents/skills/release/SKILL.md":
       '---\nname: release\ndescription: "Releases it"\n---\nHow to release.\n',
@@ -253,7 +253,7 @@ test("the skills of an environment's repository are found beside the declared on
   expect((await skillsOf(api, "refresh=true")).map(({ name }) => name)).toContain("new");
 });
 
-test("a declared skill whose file can't be read is told only to those who ask for it", async () => {
+test("a declared skill whose file can't be read is listed only on request", async () => {
   const skills = [{ spec: "octo/app:gone", description: "Gone", file: "/nowhere/SKILL.md" }];
   const api = await offered({ skills });
   expect(await skillsOf(api)).toEqual([]);
@@ -262,7 +262,7 @@ test("a declared skill whose file can't be read is told only to those who ask fo
   ]);
 });
 
-test("a repository that can't be reached has no skills, and the list answers all the same", async () => {
+test("a repository that can't be reached has no skills and does not break the list", async () => {
   const { api, lines } = await serving({
     command: "cat",
     environment: gitEnvironment,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createResponse, problem } from "#agent-runs/schema.ts";
 import { apiKey, problemOf, serving } from "#test/support/service/serving.ts";
 
-test("whoever has no key, or another one, is answered 401 and nothing else", async () => {
+test("a request without the right key gets 401 and nothing else", async () => {
   const { api } = await serving();
   for (const authorization of [
     "",
@@ -26,7 +26,7 @@ test("whoever has no key, or another one, is answered 401 and nothing else", asy
   expect((await api.list("")).runs).toEqual([]);
 });
 
-test("an empty key lets nobody in", async () => {
+test("an empty API key authorises nobody", async () => {
   const { api } = await serving({ apiKey: "" });
   for (const authorization of ["Bearer ", "Bearer", ""]) {
     expect((await api.send("GET", "/agent/runs", undefined, { authorization })).status).toBe(401);
@@ -57,7 +57,7 @@ test.each([
   ["GET", "/agent/runs/..%2f..%2fowner"],
   ["GET", "/elsewhere"],
   ["GET", ""],
-])("%s %s is answered 404", async (method, path) => {
+])("%s %s returns 404", async (method, path) => {
   const { api } = await serving();
   expect(
     await problemOf(api.send(method, path, method === "POST" ? { message: "x" } : undefined)),
@@ -73,7 +73,7 @@ test.each([
   ["GET", "/agent/runs/one/cancel", "POST"],
   ["PUT", "/agent/runs/one/followups", "POST"],
   ["POST", "/agent/runs/one/conversation", "GET, HEAD"],
-])("%s %s is answered 405 and told what is allowed", async (method, path, allow) => {
+])("%s %s returns 405 with the allowed methods", async (method, path, allow) => {
   const { api } = await serving();
   const answer = await api.send(method, path);
   expect(answer.headers.get("allow")).toBe(allow);
@@ -109,7 +109,7 @@ test.each([
   [{ prompt: "x", metadata: { key: "ü".repeat(129) } }, "metadata.key: a value has at most 256 bytes"],
   [{ prompt: "x", metadata: { key: "\0" } }, "metadata.key: a value has no NUL"],
   [{ prompt: "x", metadata: { key: 7 } }, "metadata.key"],
-])("a create with the body %j is refused, and the answer names what is wrong", async (body, named) => {
+])("a create with the body %j is refused and the problem names the fault", async (body, named) => {
   const { api } = await serving();
   const found = await problemOf(api.send("POST", "/agent/run", body));
   expect(found).toMatchObject({ http: 400, type: expect.stringMatching(/\/invalid_request$/) });
@@ -117,14 +117,14 @@ test.each([
   expect((await api.list("")).runs).toEqual([]);
 });
 
-test("metadata at its limits is kept as it is", async () => {
+test("metadata at its limits is kept unchanged", async () => {
   const { api } = await serving();
   const metadata = { ...pairs(18), ["K.-_".repeat(16)]: "ü".repeat(128), empty: "" };
   const id = await api.create({ prompt: "x", metadata });
   expect((await api.run(id)).metadata).toEqual(metadata);
 });
 
-test("a run in which nothing was said yet has no conversation; with the first word it has one", async () => {
+test("a run has no conversation before its first message", async () => {
   const { api } = await serving({ maxRuns: 1, command: "sleep 60" });
   await api.until(await api.create({ prompt: "x" }), "INPROGRESS");
   const id = await api.create({ skill: "octo/app:review" });
@@ -138,7 +138,7 @@ test("a run in which nothing was said yet has no conversation; with the first wo
   expect(await api.said(other)).toEqual(["user: Wait"]);
 });
 
-test("names that JavaScript gives a meaning of its own are names of metadata like any other", async () => {
+test("names with a meaning in JavaScript are ordinary names of metadata", async () => {
   const { api } = await serving({ command: "cat" });
   const metadata = '{"__proto__":"a","constructor":"b"}';
   const answer = await api.send("POST", "/agent/run", `{"prompt":"x","metadata":${metadata}}`);
@@ -150,14 +150,14 @@ test("names that JavaScript gives a meaning of its own are names of metadata lik
   }
 });
 
-test("what the service does not know of the configuration passes through", async () => {
+test("unknown members of the configuration are kept", async () => {
   const { api } = await serving();
   const config = { name: "n", environment_id: "e", idle_timeout_minutes: 5, worker_host: "w" };
   const id = await api.create({ prompt: "x", config, interactive: false, something: "new" });
   expect((await api.run(id)).agent_config).toEqual(config);
 });
 
-test("attachments that are none are refused, and the answer names which", async () => {
+test("invalid attachments are refused and the problem names them", async () => {
   const { api } = await serving();
   for (const [attachments, named] of [
     [[{ file_name: "a.txt", mime_type: "text/plain", data: "no base64" }], "attachments.0.data"],
@@ -182,12 +182,12 @@ test.each([[{}], [{ message: "" }], [{ message: " " }], [{ message: 7 }], [{ mes
   },
 );
 
-test("a body that is too large is refused while it arrives", async () => {
+test("a body that is too large is refused before it has arrived", async () => {
   const { api } = await serving();
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const chunk = Buffer.alloc(100_000, " ");
     let sent = 0;
-    // No length is announced, and the body has no end.
+    // The body has no announced length and no end.
     const endless = request(
       `${api.address}/api/v1/agent/run`,
       { method: "POST", headers: { authorization: `Bearer ${apiKey}` } },
@@ -214,11 +214,11 @@ test("a body that is too large is refused while it arrives", async () => {
   expect((await api.list("")).runs).toEqual([]);
 });
 
-test("once stopped, and before it is started, the service answers that it is unavailable", async () => {
+test("before its start and after its stop the service is unavailable", async () => {
   const { service, stop } = await serving();
   await stop();
   const answer = await service.fetch(new Request("http://127.0.0.1/api/v1/agent/runs"));
-  // A 500 would leave the sender of a create wondering whether there is a run.
+  // After a 500 the sender of a create could not know whether there is a run.
   expect(answer.status).toBe(429);
   expect(answer.headers.get("retry-after")).toBe("1");
   expect(problem.parse(await answer.json())).toMatchObject({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type Api, problemOf, serving } from "#test/support/service/serving.ts";
 
-/** Runs that nothing works on: created one second after the other, told apart in several ways. */
+/** Runs without an agent, created one second apart, that differ in several fields. */
 async function manyRuns(count: number): Promise<Api> {
   let seconds = 0;
   const { api } = await serving({ demoStepMs: 600_000, now: () => 1_800_000_000_000 + seconds * 1000 });
@@ -24,7 +24,7 @@ const numbers = async (api: Api, query: string): Promise<number[]> =>
 
 const at = (seconds: number): string => new Date(1_800_000_000_000 + seconds * 1000).toISOString();
 
-test("runs are found by each filter, and by several at once", async () => {
+test("runs are found by each filter and by several at once", async () => {
   const api = await manyRuns(10);
   const ask = (query: string): Promise<number[]> =>
     numbers(api, `${query}&sort_by=created_at&sort_order=asc`);
@@ -51,7 +51,7 @@ test("runs are found by each filter, and by several at once", async () => {
   expect(await ask("no_such_parameter=x&name=")).toHaveLength(10);
 });
 
-test("twenty runs are a page, the latest change first, unless asked otherwise", async () => {
+test("by default a page has twenty runs, the latest change first", async () => {
   const api = await manyRuns(25);
   expect(await numbers(api, "")).toEqual(Array.from({ length: 20 }, (_, i) => 24 - i));
   expect(await numbers(api, "limit=500")).toHaveLength(25);
@@ -69,7 +69,7 @@ test.each([
   "title&sort_order=desc",
   "agent",
   "updated_at",
-])("pages sorted by %s hold each run once, though runs are added meanwhile", async (sorting) => {
+])("pages sorted by %s hold each run once while runs are added", async (sorting) => {
   const api = await manyRuns(12);
   const seen: number[] = [];
   let cursor: string | null | undefined;
@@ -85,7 +85,7 @@ test.each([
   expect(new Set(seen).size).toBe(seen.length);
 });
 
-test("the last page tells that nothing follows", async () => {
+test("the last page says that there is no next one", async () => {
   const api = await manyRuns(4);
   const first = await api.list("limit=2");
   expect(first.page_info).toEqual({ has_next_page: true, next_cursor: expect.any(String) });
@@ -106,7 +106,7 @@ test.each([
   ["updated_after=1", "updated_after"],
   ["cursor=nonsense", "cursor"],
   ["metadata[a]=1&metadata[b]=1&metadata[c]=1&metadata[d]=1&metadata[e]=1&metadata[f]=1", "metadata"],
-])("a list with %s is refused, and the answer names the parameter", async (query, named) => {
+])("a list with %s is refused and the problem names the parameter", async (query, named) => {
   const { api } = await serving();
   const found = await problemOf(api.send("GET", `/agent/runs?${query}`));
   expect(found).toMatchObject({ http: 400, type: expect.stringMatching(/\/invalid_request$/) });
@@ -114,7 +114,7 @@ test.each([
 });
 
 test.each(["title", "agent"])(
-  "runs with long names are paged by %s with cursors that fit an address",
+  "runs with long names are paged by %s with cursors that fit a URL",
   async (by) => {
     const { api } = await serving({ demoStepMs: 600_000 });
     const long = "é".repeat(20_000);

@@ -7,7 +7,7 @@ import type { ServiceOptions } from "#service/service.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { apiKey, serving } from "#test/support/service/serving.ts";
 
-/** The service, and its official client as anybody would make it; it tries nothing again. */
+/** The service and its official client, without retries. */
 async function served(options: Partial<ServiceOptions> = {}) {
   const it = await serving(options);
   const at = (key: string): OzAPI =>
@@ -21,7 +21,7 @@ const ended = (client: OzAPI, runId: string) =>
     return run.state === "SUCCEEDED" ? run : null;
   });
 
-/** What a call is refused with. */
+/** The error of a refused call. */
 async function refusal(call: Promise<unknown>): Promise<unknown> {
   try {
     return { answered: await call };
@@ -30,7 +30,7 @@ async function refusal(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-test("the official client creates a run with all that it can say, and fetches it", async () => {
+test("the official client creates a run with every option and fetches it", async () => {
   const { client } = await served({ command: "echo Done, see https://github.com/octo/app/pull/7" });
   const created = await client.agent.run({
     prompt: "Fix the flaky test",
@@ -81,7 +81,7 @@ test("the official client's images and skill reach the run", async () => {
   expect((await api.said(run_id)).join("\n")).toContain("image-1.png");
 });
 
-test("the official client lists by each of its filters, and from page to page while runs are added", async () => {
+test("the official client lists by each of its filters and pages through while runs are added", async () => {
   const { client } = await served({ demoStepMs: 600_000 });
   for (let i = 0; i < 7; i++) {
     await client.agent.run({
@@ -118,7 +118,7 @@ test("the official client lists by each of its filters, and from page to page wh
   expect(seen.sort()).toEqual(["Prompt 0", "Prompt 2", "Prompt 4", "Prompt 6"]);
 });
 
-test("the official client cancels a run, and its generic calls follow up and read the conversation", async () => {
+test("the official client cancels a run; its generic calls send follow-ups and read conversations", async () => {
   const { client } = await served({
     command: "cat > given; cat given; grep -q Second given || sleep 60",
   });
@@ -158,7 +158,7 @@ const catalog: Catalog = {
   factories: [],
 };
 
-test("the official client lists skills, and its generic calls environments and models", async () => {
+test("the official client lists skills; its generic calls list environments and models", async () => {
   const { client } = await served({ catalog });
   const { agents } = await client.agent.list();
   expect(agents).toMatchObject([
@@ -198,7 +198,7 @@ const slowEnvironment = {
   variables: {},
 };
 
-test("each refusal becomes the official client's error for it, with the problem document inside", async () => {
+test("each refusal becomes the official client's own error with the problem document", async () => {
   const { client, at, api, stop } = await served({ command: "cat", catalog });
   const { run_id } = await client.agent.run({ prompt: "x" });
   await ended(client, run_id);
@@ -229,7 +229,7 @@ test("each refusal becomes the official client's error for it, with the problem 
   expect(await refusal(client.agent.runs.list())).toBeInstanceOf(OzAPI.APIConnectionError);
 });
 
-test("the official client asks again by itself where that can help, and only there", async () => {
+test("the official client retries only where a retry can help", async () => {
   const setup = ["while [ ! -e ../../ready ]; do sleep 0.05; done"];
   const environments = [{ ...slowEnvironment, setup }];
   const { api, folder } = await served({ command: "cat", catalog: { ...catalog, environments } });
@@ -253,7 +253,7 @@ test("the official client asks again by itself where that can help, and only the
   expect(asked).toBe(1);
 });
 
-test("the official client takes being unavailable for something to try again", async () => {
+test("the official client retries while the service is unavailable", async () => {
   const { service, client } = await served();
   await service.stop();
   const error = await refusal(client.agent.runs.list());

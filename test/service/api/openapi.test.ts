@@ -58,15 +58,14 @@ async function described() {
   return { ...it, document: openApi.parse(await answer.json()) };
 }
 
-/** All that is documented, as `method path`, with its operation. */
+/** All documented operations with method and path. */
 const operationsOf = ({ paths }: OpenApi) =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => ({ path, method: method.toUpperCase(), one })),
   );
 
 /**
- * A reader of what a schema of the document allows. It takes no member that the schema doesn't name, except
- * where the contract passes on what is not known.
+ * A schema that accepts only documented members, except where the contract passes unknown ones on.
  */
 function readerOf({ components }: OpenApi, schema: unknown): z.ZodType {
   const open = new Set(["AmbientAgentConfig", "MCPServerConfig", "Metadata"]);
@@ -95,7 +94,7 @@ function readerOf({ components }: OpenApi, schema: unknown): z.ZodType {
   return z.fromJSONSchema(whole);
 }
 
-test("each documented path answers with its method, and refuses every other one", async () => {
+test("each documented path accepts its methods and refuses all others", async () => {
   const { api, document } = await described();
   const id = await api.create({ prompt: "x" });
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -115,7 +114,7 @@ test("each documented path answers with its method, and refuses every other one"
   }
 });
 
-test("each documented operation has a name of its own and parameters for what its path leaves open", async () => {
+test("each documented operation has a unique name and declares its path's parameters", async () => {
   const { document } = await described();
   const all = operationsOf(document);
   expect(new Set(all.map(({ one }) => one.operationId)).size).toBe(all.length);
@@ -127,7 +126,7 @@ test("each documented operation has a name of its own and parameters for what it
   expect(document.servers[0].url).toBe("/api/v1");
 });
 
-test("every reference in the document leads somewhere", async () => {
+test("every reference in the document resolves", async () => {
   const { document } = await described();
   const named = JSON.stringify(document).match(/#\/components\/schemas\/\w+/g) ?? [];
   expect(named.length).toBeGreaterThan(20);
@@ -135,7 +134,7 @@ test("every reference in the document leads somewhere", async () => {
   expect([...new Set(named)].filter((one) => !known.includes(one))).toEqual([]);
 });
 
-test("without a key, what is documented as open answers, and nothing else does", async () => {
+test("only endpoints documented as open respond without a key", async () => {
   const { api, document } = await described();
   const id = await api.create({ prompt: "x" });
   for (const { path, method, one } of operationsOf(document)) {
@@ -146,7 +145,7 @@ test("without a key, what is documented as open answers, and nothing else does",
   }
 });
 
-test("what the service answers is what its document says, member for member", async () => {
+test("the service's responses match its document, member for member", async () => {
   const { api, document } = await described();
   const config = {
     name: "n",
@@ -204,7 +203,7 @@ test("what the service answers is what its document says, member for member", as
   expect(refused.map(({ status }) => status)).toEqual([400, 400, 404, 400, 404]);
 });
 
-test("the reader of this test refuses what the document does not allow", async () => {
+test("this test's reader refuses values that the document does not allow", async () => {
   const { document } = await described();
   const reader = readerOf(document, { $ref: "#/components/schemas/RunAgentResponse" });
   const good = { run_id: "r", task_id: "r", state: "QUEUED", at_capacity: false };
@@ -215,12 +214,12 @@ test("the reader of this test refuses what the document does not allow", async (
   expect(reader.safeParse({ run_id: "r" }).success).toBe(false);
 });
 
-test("each documented filter is one that the list understands", async () => {
+test("the list understands each documented filter", async () => {
   const { api, document } = await described();
   const parameters = document.paths["/agent/runs"]?.get?.parameters ?? [];
   expect(parameters.length).toBeGreaterThan(15);
   for (const { name, schema } of parameters) {
-    // Of the kinds of value, this one suits no parameter but those that take any text.
+    // This value suits only parameters that take any text.
     const wrong = await api.send("GET", `/agent/runs?${name}=%00wrong`);
     const answer = await wrong.json();
     const takesText = schema.type === "string" && schema.format === undefined && schema.enum === undefined;
@@ -230,7 +229,7 @@ test("each documented filter is one that the list understands", async () => {
   }
 });
 
-test("the page for people shows every operation and every shape, and runs nothing", async () => {
+test("the page for people shows every operation and every shape and runs no script", async () => {
   const { api, document } = await described();
   const answer = await fetch(`${api.address}/api/v1/docs`);
   const page = await answer.text();

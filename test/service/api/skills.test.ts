@@ -12,7 +12,7 @@ const files = {
   "docs/deploy/SKILL.md": "How to deploy.\n",
 };
 
-/** What the agents read whose runs have these skills. */
+/** The agents' inputs for runs with these skills. */
 async function inputsWith(skills: readonly string[], setup: readonly string[] = []): Promise<string[]> {
   const { path } = await repository(files);
   const { api } = await serving({
@@ -25,7 +25,7 @@ async function inputsWith(skills: readonly string[], setup: readonly string[] = 
   return Promise.all(ids.map(async (id) => (await api.said(id)).at(-1) ?? ""));
 }
 
-test("the text of a skill in the environment's repository stands before the prompt", async () => {
+test("the text of a skill in the environment's repository comes before the prompt", async () => {
   const texts = {
     "octo/app:release": "How to release.",
     "octo/app:review": "How to review.",
@@ -40,7 +40,7 @@ test("the text of a skill in the environment's repository stands before the prom
   }
 });
 
-test("a skill's name leads to nothing outside of the worktree and to nothing but files: it is told as it is", async () => {
+test("a skill's name only ever leads to files inside the worktree; otherwise the agent gets the name alone", async () => {
   const skills = [
     "octo/other:release",
     "octo/app:missing",
@@ -72,7 +72,7 @@ test("a skill folder that is a link inside the repository is followed", async ()
   expect(input).toContain("<skill>\nLinked.\n</skill>");
 });
 
-test("a declared skill needs no environment, and wins over the repository's", async () => {
+test("a declared skill needs no environment and overrides the repository's", async () => {
   const folder = await freshFolder();
   const file = join(folder, "SKILL.md");
   await writeFile(file, "The declared way.\n");
@@ -94,7 +94,7 @@ test("a declared skill needs no environment, and wins over the repository's", as
   }
 });
 
-test("a factory's base prompt stands first, and its command wins over the environment's and the service's", async () => {
+test("a factory's base prompt comes first, and its command overrides the environment's and the service's", async () => {
   const { path } = await repository();
   const factory = {
     uid: "f1",

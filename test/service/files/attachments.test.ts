@@ -45,7 +45,7 @@ test.each([
   ["no base64", [file("a", "no base64!")], "attachments.0.data:"],
   ["cut base64", [file("a", "aGVsbG8")], "attachments.0.data:"],
   ["too large a file", [file("a", "A".repeat(13_400_000))], "attachments.0.data:"],
-])("%s is refused by the name of its field, and nothing is kept", async (_, wanted, field) => {
+])("%s is refused with the name of its field and nothing is kept", async (_, wanted, field) => {
   const folder = await freshFolder();
   const answer = await createAttachments(folder).keep("one", wanted);
   if (answer.ok) throw new Error("it was kept");

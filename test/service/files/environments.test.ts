@@ -7,7 +7,7 @@ import { freshFolder } from "#test/support/fresh-folder.ts";
 import { git, gitEnvironment, inApp, offering, repository } from "#test/support/service/git-repository.ts";
 import { problemOf, serving } from "#test/support/service/serving.ts";
 
-test("a run in an environment works in a worktree of its repository, set up, with its variables", async () => {
+test("a run in an environment works in a set-up worktree of its repository with its variables", async () => {
   const { path } = await repository({ "greeting.txt": "hello from the repository\n" });
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -32,7 +32,7 @@ test("a run in an environment works in a worktree of its repository, set up, wit
   ]);
 });
 
-test("while its environment is prepared a run is PENDING, and can't be cancelled for a moment", async () => {
+test("while its environment is prepared a run is PENDING and can't be cancelled", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -48,14 +48,14 @@ test("while its environment is prepared a run is PENDING, and can't be cancelled
   });
   await api.followUp(id, "and second");
   expect(await api.said(id)).toEqual(["user: first", "user: and second"]);
-  // It may not even have begun to make the folders.
+  // The service may not even have begun to make the folders.
   await mkdir(join(folder, "work"), { recursive: true });
   await writeFile(join(folder, "work", "go"), "");
   await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)).toBe("assistant: first\n\nand second");
 });
 
-test("two runs at once work in two worktrees of one clone", async () => {
+test("two runs at the same time work in two worktrees of one clone", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -73,7 +73,7 @@ test("two runs at once work in two worktrees of one clone", async () => {
   expect(await readdir(join(folder, "service", "repositories"))).toHaveLength(1);
 });
 
-test("a worktree begins at the environment's branch, and each new run sees what was pushed since", async () => {
+test("a worktree starts at the environment's branch with everything pushed so far", async () => {
   const { path, commit } = await repository();
   await git(path, "checkout", "-q", "-b", "release/1");
   await commit({ "readme.txt": "released\n" });
@@ -91,7 +91,7 @@ test("a worktree begins at the environment's branch, and each new run sees what 
   expect((await api.said(second)).at(-1)).toBe("assistant: released again");
 });
 
-test("a run whose environment names no branch of its repository ends FAILED, and no name does harm", async () => {
+test("a run whose environment names a missing branch ends FAILED, and no branch name does harm", async () => {
   const { path } = await repository();
   const branches = [
     "missing",
@@ -126,7 +126,7 @@ test("a run whose environment names no branch of its repository ends FAILED, and
   expect(found.filter((name) => name.includes("pwned"))).toEqual([]);
 });
 
-test("a repository that can't be fetched ends the run FAILED, and its password stays untold", async () => {
+test("a repository that can't be fetched ends the run FAILED without revealing its password", async () => {
   const { api, lines } = await serving({
     environment: gitEnvironment,
     command: "cat",
@@ -138,7 +138,7 @@ test("a repository that can't be fetched ends the run FAILED, and its password s
   expect(JSON.stringify([run, await api.said(id), lines])).not.toContain("hunter2");
 });
 
-test("a repository whose name looks like an option is none", async () => {
+test("a repository whose name looks like an option is not passed as one", async () => {
   const { api, folder } = await serving({
     environment: gitEnvironment,
     command: "cat",
@@ -149,7 +149,7 @@ test("a repository whose name looks like an option is none", async () => {
   expect(await readdir(folder)).not.toContain("pwned");
 });
 
-test("a set-up that fails ends the run FAILED with its last lines and no secret, and is tried anew", async () => {
+test("a failing set-up ends the run FAILED with its last lines and no secret; a follow-up tries again", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -178,7 +178,7 @@ test("a set-up that fails ends the run FAILED with its last lines and no secret,
   expect((await api.said(id)).at(-1)).toMatch(/Go\.[\s\S]*The set-up of app failed[\s\S]*Again\.\nready$/);
 });
 
-test("a set-up that takes too long is ended, with all that it started", async () => {
+test("a set-up that takes too long is ended with everything it started", async () => {
   const { api, folder } = await serving({
     environment: gitEnvironment,
     command: "cat",
@@ -187,7 +187,7 @@ test("a set-up that takes too long is ended, with all that it started", async ()
   });
   const run = await api.until(await api.create(inApp("x")), "FAILED");
   expect(run.status_message).toMatchObject({
-    message: "The set-up was ended after 1 seconds.",
+    message: "The set-up was stopped after 1 seconds.",
     error_code: "environment_setup_failed",
   });
   const left = (await readFile(join(folder, "work", "left"), "utf8")).trim();
@@ -197,7 +197,7 @@ test("a set-up that takes too long is ended, with all that it started", async ()
   });
 });
 
-test("a repository that is away is used as it was fetched last, and everybody is told", async () => {
+test("an unreachable repository is used as last fetched, and everybody is told", async () => {
   const { path } = await repository();
   const { api } = await serving({
     environment: gitEnvironment,
@@ -209,11 +209,11 @@ test("a repository that is away is used as it was fetched last, and everybody is
   const id = await api.create(inApp("Go."));
   await api.until(id, "SUCCEEDED");
   const [, note, answer] = await api.said(id);
-  expect(note).toMatch(/^system: The repository could not be fetched; this is how it was at \d{4}-.*Z\.$/);
+  expect(note).toMatch(/^system: The repository could not be fetched; this is its state of \d{4}-.*Z\.$/);
   expect(answer).toMatch(/^assistant: first\nGo\.\n\nNote: The repository could not be fetched/);
 });
 
-test("a pull request of the environment's repository has the branch that the worktree is on", async () => {
+test("a pull request of the environment's repository has the worktree's branch", async () => {
   const { path } = await repository();
   const { api } = await serving({
     environment: gitEnvironment,
@@ -228,7 +228,7 @@ test("a pull request of the environment's repository has the branch that the wor
   ]);
 });
 
-test("hooks that a user has for every repository don't run when a worktree is made", async () => {
+test("a user's global hooks don't run when a worktree is made", async () => {
   const { path } = await repository();
   const home = await freshFolder();
   const hook = join(home, "template", "hooks", "post-checkout");
@@ -249,7 +249,7 @@ test("hooks that a user has for every repository don't run when a worktree is ma
   expect(await readdir(home)).not.toContain("hooked");
 });
 
-test("a run without an environment is in no repository, even where its folder lies in one", async () => {
+test("a run without an environment is in no repository, even if its folder lies in one", async () => {
   const { path } = await repository();
   const { api } = await serving({
     folder: path,
@@ -261,7 +261,7 @@ test("a run without an environment is in no repository, even where its folder li
   expect((await api.said(id)).at(-1)).toBe("assistant: none");
 });
 
-test("a service that stops while a run is prepared ends the set-up and makes the run ERROR", async () => {
+test("stopping the service ends a set-up and makes its run ERROR", async () => {
   const { path } = await repository();
   const options = {
     environment: gitEnvironment,
@@ -282,7 +282,7 @@ test("a service that stops while a run is prepared ends the set-up and makes the
   await api.until(id, "SUCCEEDED");
 });
 
-test("an environment without a repository is an empty folder that is set up once", async () => {
+test("an environment without a repository gets an empty folder that is set up once", async () => {
   const { api } = await serving({
     environment: gitEnvironment,
     command: "cat tools.txt; cat > /dev/null",
@@ -301,7 +301,7 @@ test("an environment without a repository is an empty folder that is set up once
 test.each([
   ["refs", "refs/remotes"],
   ["objects", "objects"],
-])("a clone whose %s are damaged is told as that, and one that was removed is made anew", async (_, part) => {
+])("a clone with damaged %s is reported, and a removed one is made again", async (_, part) => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,

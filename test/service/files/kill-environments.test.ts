@@ -14,7 +14,7 @@ const pidIn = (folder: string, name = "pid"): Promise<number> =>
     async () => Number(await readFile(join(folder, "work", name), "utf8").catch(() => "")) || null,
   );
 
-test("a run that was being set up when the service was killed is ERROR, and is prepared anew when it goes on", async () => {
+test("a run that was being set up when the service was killed becomes ERROR and is prepared again on a follow-up", async () => {
   const folder = await freshFolder();
   const { path } = await repository();
   const setup = [
@@ -48,13 +48,13 @@ test("a run that was being set up when the service was killed is ERROR, and is p
   const said = await api.said(preparing);
   expect(said.slice(0, -1)).toEqual(["user: first", `system: ${message}`, "user: go on"]);
   expect(said.at(-1)).toMatch(/first[\s\S]*go on\nhalf\.txt\nreadme\.txt$/);
-  expect(said.at(-1)).not.toContain("anew");
-  // Each began without what the one before had left.
+  expect(said.at(-1)).not.toContain("made again");
+  // Each set-up began in an empty folder.
   expect(await readFile(join(folder, "work", "seen.txt"), "utf8")).toBe("readme.txt\n".repeat(3));
   expect(await readdir(join(folder, "work"))).not.toContain("never");
 });
 
-test("what an agent had written when the service was killed is kept, and it goes on in its worktree", async () => {
+test("an agent's output is kept when the service is killed, and the run continues in its worktree", async () => {
   const folder = await freshFolder();
   const { path } = await repository();
   const catalog = offering({ repository: path, variables: { DEPLOY_KEY: "sesame-open" } });
@@ -86,7 +86,7 @@ test("what an agent had written when the service was killed is kept, and it goes
   expect((await api.said(id)).at(-1)).toBe("assistant: mine");
 });
 
-test("a fetch that the killed service left is ended, and what it had locked is free again", async () => {
+test("a fetch of a killed service is ended and its locks are removed", async () => {
   const folder = await freshFolder();
   const { path } = await repository();
   const catalog = offering({ repository: path });
@@ -116,7 +116,7 @@ test("a fetch that the killed service left is ended, and what it had locked is f
   expect((await api.said(id)).map((text) => text.split(":")[0])).toEqual(["user", "assistant"]);
 });
 
-test("a fetch that hangs ends with the time for preparing, and holds up nobody else's clone", async () => {
+test("a fetch that hangs ends at the time limit and does not block other clones", async () => {
   const { path } = await repository();
   const spec = { description: null, branch: null, setup: [], command: null };
   const { api } = await serving({
@@ -141,7 +141,7 @@ test("a fetch that hangs ends with the time for preparing, and holds up nobody e
   await api.until(await api.create(inApp("x")), "SUCCEEDED");
   const run = await api.until(stuck, "FAILED");
   expect(run.status_message).toMatchObject({
-    message: "The set-up was ended after 2.5 seconds.",
+    message: "The set-up was stopped after 2.5 seconds.",
     error_code: "environment_setup_failed",
   });
 });

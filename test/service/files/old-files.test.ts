@@ -1,4 +1,4 @@
-/** What runs leave on the disk does not stay for ever. */
+/** Files of old runs are removed. */
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { serving } from "#test/support/service/serving.ts";
 
 const names = async (path: string): Promise<string[]> => (await readdir(path).catch(() => [])).sort();
 
-test("folders of runs without an environment are removed long after their end, and no others", async () => {
+test("the folders of ended runs without an environment are removed, and no others", async () => {
   const command = "test -e notes.txt && echo again; echo x > notes.txt; cat";
   const folder = await freshFolder();
   const first = await serving({ folder, command: `${command}; test -e ../go || sleep 300`, maxRuns: 2 });
@@ -40,7 +40,7 @@ test("folders of runs without an environment are removed long after their end, a
   expect(answer).toContain("Note: The folder of the run's earlier turns is gone: this one is empty.");
 });
 
-test("files that came with a run and that it left are removed long after its end, and the agent is told", async () => {
+test("a run's attachments and artifacts are removed long after its end, and the agent is told", async () => {
   const command = 'echo "# Report" > "$AGENT_ARTIFACTS/report.md"; echo "[$AGENT_ATTACHMENTS]"; cat';
   const folder = await freshFolder();
   const first = await serving({ folder, command });
@@ -62,12 +62,12 @@ test("files that came with a run and that it left are removed long after its end
   await api.followUp(id, "Again.");
   const run = await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)).toMatch(
-    /^assistant: \[\]\n[\s\S]*Files that came with the request, and are no longer kept:\n- note\.txt \(text\/plain\)$/,
+    /^assistant: \[\]\n[\s\S]*Files of the request, which are no longer kept:\n- note\.txt \(text\/plain\)$/,
   );
   expect(run.artifacts?.map(({ data: file }) => file?.filename)).toContain("report.md");
 });
 
-test("what no known run has counts from when it was made", async () => {
+test("files of unknown runs are removed by their own age", async () => {
   const folder = await freshFolder();
   const [old, young] = ["0", "1"].map((digit) => `01a00000-0000-7000-8000-00000000000${digit}`);
   const kept = join(folder, "service", "attachments");

@@ -7,7 +7,7 @@ import { serving } from "#test/support/service/serving.ts";
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-test("the agent finds what came with the request as files, and their paths at the end of each turn's input", async () => {
+test("the agent gets the request's attachments as files, with their paths at the end of each turn's input", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -23,21 +23,21 @@ test("the agent finds what came with the request as files, and their paths at th
   });
   await api.until(id, "SUCCEEDED");
   const kept = join(folder, "service", "attachments", id);
-  const list = `Files that came with the request:\n- ${kept}/a note.txt (text/plain)\n- ${kept}/-rf (image/png)`;
+  const list = `Files of the request:\n- ${kept}/a note.txt (text/plain)\n- ${kept}/-rf (image/png)`;
   expect((await api.said(id)).at(-1)).toBe(`assistant: a note\n-rf\na note.txt\nRead them.\n\n${list}`);
   await api.followUp(id, "Again.");
   await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)?.endsWith(`Again.\n\n${list}`)).toBe(true);
 });
 
-test("a run without attachments has no folder of them", async () => {
+test("a run without attachments has no attachments folder", async () => {
   const { api } = await serving({ command: 'test -z "$AGENT_ATTACHMENTS" && echo "[none]"; cat' });
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");
   expect((await api.said(id)).at(-1)).toBe("assistant: [none]\nx");
 });
 
-test("the files that an agent leaves become artifacts of the run; links are not followed", async () => {
+test("files in the artifacts folder become artifacts of the run; links are not followed", async () => {
   const { api, folder } = await serving({
     command:
       'cd "$AGENT_ARTIFACTS"; mkdir -p deep; echo "# Report" > report.md; head -c 300 /dev/zero > deep/image.PNG; ' +
@@ -63,7 +63,7 @@ test("the files that an agent leaves become artifacts of the run; links are not 
   ]);
 });
 
-test("a file that a later turn changes keeps its id, and one that is gone is none of the run's any more", async () => {
+test("an artifact that a later turn changes keeps its id, and a removed one disappears", async () => {
   const { api } = await serving({
     command:
       'cd "$AGENT_ARTIFACTS"; if test -e a.txt; then echo longer >> a.txt; rm b.txt; else echo a > a.txt; echo b > b.txt; fi',
@@ -78,7 +78,7 @@ test("a file that a later turn changes keeps its id, and one that is gone is non
   expect(second.artifacts?.[0]?.data).toEqual({ ...first.artifacts?.[0]?.data, size_bytes: 9 });
 });
 
-test("of very many files the first are kept", async () => {
+test("only the first of very many files are kept", async () => {
   const { api } = await serving({
     command:
       'cd "$AGENT_ARTIFACTS"; for i in $(seq 1 300); do : > file-$i; done; echo https://github.com/o/a/pull/1',
@@ -103,7 +103,7 @@ test.runIf(process.platform === "linux")("a file whose name is no UTF-8 hides no
   ]);
 });
 
-test("an agent that removes its artifacts' folder, or makes it a link, ends as it would", async () => {
+test("an agent may remove its artifacts folder or replace it with a link", async () => {
   const { api } = await serving({
     command:
       'read how; rmdir "$AGENT_ARTIFACTS"; test $how = gone || ln -s /etc "$AGENT_ARTIFACTS"; echo done',
@@ -116,7 +116,7 @@ test("an agent that removes its artifacts' folder, or makes it a link, ends as i
   }
 });
 
-test("what an agent writes is on disk as it comes, bounded, until the turn's end is saved", async () => {
+test("an agent's output is on disk, within a limit, until the turn's end is saved", async () => {
   const { api, folder } = await serving({
     command: `node -e 'process.stdout.write("x".repeat(3e6) + "the end")'; while ! test -e ../go; do sleep 0.02; done`,
   });

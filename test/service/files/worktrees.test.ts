@@ -1,4 +1,4 @@
-/** How long worktrees live, and what happens when they are gone. */
+/** The life of worktrees and their replacement. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ const worker =
   "test -e mine.txt && echo again; git checkout -qb fix 2>/dev/null; echo more >> mine.txt; " +
   "git add .; git commit -qm more; echo draft > draft.txt; wc -l < mine.txt; git branch --show-current; cat";
 
-test("a follow-up goes on in the same worktree, also after a restart", async () => {
+test("a follow-up continues in the same worktree, also after a restart", async () => {
   const { path } = await repository();
   const options = {
     environment: gitEnvironment,
@@ -33,7 +33,7 @@ test("a follow-up goes on in the same worktree, also after a restart", async () 
   expect(await readFile(join(folder, "work", "set-up-count"), "utf8")).toBe("x\n");
 });
 
-test("a worktree that was deleted by hand is made anew on its branch, and the agent is told", async () => {
+test("a worktree that was deleted by hand is made again on its branch, and the agent is told", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -46,13 +46,13 @@ test("a worktree that was deleted by hand is made anew on its branch, and the ag
   await api.followUp(id, "two");
   await api.until(id, "SUCCEEDED");
   const said = await api.said(id);
-  expect(said.at(-2)).toMatch(/^system: The run's folder was made anew/);
+  expect(said.at(-2)).toMatch(/^system: The run's folder was made again/);
   expect(said.at(-1)).toMatch(
     /^assistant: mine\.txt\nreadme\.txt\nagain\n2\nfix\n[\s\S]*Note: The run's folder was/,
   );
 });
 
-test("an agent that removes its own worktree finds its branch and its commits again", async () => {
+test("an agent that removes its own worktree gets its branch and commits back", async () => {
   const { path } = await repository();
   const { api } = await serving({
     environment: gitEnvironment,
@@ -69,7 +69,7 @@ test("an agent that removes its own worktree finds its branch and its commits ag
   expect((await api.said(id)).at(-1)).toBe("assistant: fix\nremoved");
 });
 
-test("a clone that was deleted by hand is made anew, without a restart", async () => {
+test("a clone that was deleted by hand is made again without a restart", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -83,7 +83,7 @@ test("a clone that was deleted by hand is made anew, without a restart", async (
   expect((await api.said(id)).at(-1)).toMatch(/^assistant: \S/);
 });
 
-test("a run whose environment is declared no more goes on in its folder while it has it", async () => {
+test("a run whose environment is no longer declared continues in its folder while that exists", async () => {
   const { path } = await repository();
   const options = { environment: gitEnvironment, command: worker };
   const first = await serving({ ...options, catalog: offering({ repository: path }) });
@@ -100,10 +100,10 @@ test("a run whose environment is declared no more goes on in its folder while it
   expect((await api.said(id)).at(-2)).toMatch(/^system: The folder of the run's earlier turns is gone/);
 });
 
-test("git works on a clone once at a time, however many runs begin", async () => {
+test("git runs in a clone once at a time, however many runs begin", async () => {
   const { path } = await repository();
   const bin = await freshFolder();
-  // Whoever finds the folder there is not alone.
+  // An existing folder means that another git is running.
   const wrapper =
     `#!/bin/sh\nPATH=\${PATH#*:}\ncase "$*" in *--git-dir=*) ;; *) exec git "$@";; esac\n` +
     `mkdir ${bin}/busy || touch ${bin}/overlap\necho "$@" >> ${bin}/calls\n` +
@@ -124,7 +124,7 @@ test("git works on a clone once at a time, however many runs begin", async () =>
   expect(await readdir(bin)).not.toContain("overlap");
 });
 
-test("worktrees of runs that ended long ago are removed, and made anew for a follow-up", async () => {
+test("worktrees of runs that ended long ago are removed and made again for a follow-up", async () => {
   const { path } = await repository();
   const options = { environment: gitEnvironment, command: worker, catalog: offering({ repository: path }) };
   const first = await serving(options);

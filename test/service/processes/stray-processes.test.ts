@@ -10,7 +10,7 @@ import { serving } from "#test/support/service/serving.ts";
 
 const onLinux = test.runIf(process.platform === "linux");
 
-/** Leaves a process in a session of its own, which writes its id into the file and heeds no SIGTERM. */
+/** Starts a process in its own session that writes its id into the file and ignores SIGTERM. */
 const leaves = (file: string): string => {
   const script = `trap "" TERM; echo $$ > ${file}.new; mv ${file}.new ${file}; while :; do sleep 0.1; done`;
   const options = '{detached: true, stdio: "ignore"}';
@@ -18,7 +18,7 @@ const leaves = (file: string): string => {
   return `"${process.execPath}" -e '${program}'; until test -e ${file}; do sleep 0.02; done`;
 };
 
-/** The process that wrote its id there; it does not outlive the test. */
+/** The id of the process that wrote it there. The process is ended after the test. */
 async function left(path: string): Promise<number> {
   const text = () => readFile(path, "utf8").catch(() => "");
   const pid = Number(await eventually(path, async () => (await text()).trim() || null));
@@ -65,7 +65,7 @@ onLinux("a service that the set-up starts is there for the agent, and stays", as
   const { api, folder } = await serving({
     command: "cat > /dev/null; kill -0 $(cat ../daemon) && echo it runs",
     catalog: offering({ setup: [leaves("../daemon")] }),
-    // As in a service that is itself started by an agent.
+    // As if an agent had started the service.
     environment: { PATH: process.env.PATH, AGENT_TURN: "1" },
   });
   const id = await api.create({ prompt: "x", config: { environment_id: "app" } });

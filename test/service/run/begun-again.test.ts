@@ -1,4 +1,4 @@
-/** A run that begins again in the very moment in which what its earlier turns left is removed. */
+/** A follow-up arrives while the files of the run's earlier turns are being removed. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { freshFolder } from "#test/support/fresh-folder.ts";
 import { silentLog } from "#test/support/logs.ts";
 import { documentOf } from "#test/support/service/stored-runs.ts";
 
-test("its folder without an environment is made after the old one is gone, not taken away from it", async () => {
+test("a new empty folder is made after the removal of the old one and survives it", async () => {
   const folder = await freshFolder();
   const process = createRunProcess(createStartedProcesses(join(folder, "processes"), 500, silentLog), 500);
   const git = createGit(process);
@@ -49,7 +49,7 @@ test("its folder without an environment is made after the old one is gone, not t
   expect(await readdir(path)).toEqual(["new.txt"]);
 });
 
-test("files that it leaves anew are not removed with the old ones", async () => {
+test("new artifacts are not removed with the old ones", async () => {
   const folder = await freshFolder();
   const { run } = documentOf(1, { prompt: "x" });
   const path = join(folder, run.id);

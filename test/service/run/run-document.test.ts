@@ -4,7 +4,7 @@ import { parseRunDocument } from "#service/run/run-document.ts";
 
 const document = newRun({ prompt: "x" }, { id: "one", order: 1, now: 5, sessionKey: "k", earlier: [] });
 
-test("a document of the first version is read as one of today, its pull requests as artifacts", () => {
+test("a document of the first version is converted, its pull requests to artifacts", () => {
   const { artifacts: _, factoryUid: __, attachments: ___, ...run } = document.run;
   const pullRequests = [{ url: "https://github.com/octo/app/pull/7", at: 3 }];
   expect(parseRunDocument({ ...document, version: 1, run: { ...run, pullRequests } })).toEqual({
@@ -16,7 +16,7 @@ test("a document of the first version is read as one of today, its pull requests
   });
 });
 
-test("a document is read as it was written, and one of an unknown version is refused", () => {
+test("a document is read as it was written; an unknown version is refused", () => {
   expect(parseRunDocument(JSON.parse(JSON.stringify(document)))).toEqual(document);
   expect(() => parseRunDocument({ ...document, version: 3 })).toThrow();
 });

@@ -13,7 +13,7 @@ function atWork(document: RunDocument): RunDocument {
 
 const followUp = (document: RunDocument): RunDocument => followedUp(document, "second", 20, () => 2);
 
-test("a run that is cancelled between two turns keeps the answer of the first once", () => {
+test("a run that is cancelled between two turns keeps the first answer once", () => {
   const between = turnEnded(followUp(atWork(queued)), 1, { kind: "answered", text: "done" }, 30);
   expect(between.run.state).toBe("INPROGRESS");
   const cancelling = cancelled(between, "done", 40);
@@ -22,7 +22,7 @@ test("a run that is cancelled between two turns keeps the answer of the first on
   expect(cancelling.document.said.map(({ text }) => text)).toEqual(["first", "done"]);
 });
 
-test("follow-ups that an interrupted run was not given yet go along with the next one", () => {
+test("an interrupted run gets its waiting follow-ups with the next one", () => {
   const broken = interrupted(followUp(atWork(queued)), 30);
   expect(broken.run).toMatchObject({ state: "ERROR", statusMessage: { retryable: true } });
   expect(broken.run.statusMessage?.message).toContain("follow-up");

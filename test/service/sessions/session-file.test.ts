@@ -7,7 +7,7 @@ import { linkOf, reading } from "#test/support/service/session-reader.ts";
 
 const leaving = `cat >/dev/null; printf '<script>alert(1)</script>' > "$AGENT_ARTIFACTS/page of é.html"`;
 
-test("a file that a run has left can be saved from its page, and never shows itself as a page of ours", async () => {
+test("an artifact can be downloaded from the run's page and is never displayed as a page of ours", async () => {
   const { api } = await serving({ command: leaving });
   const [id, other] = [await api.create({ prompt: "x" }), await api.create({ prompt: "y" })];
   const run = await api.until(id, "SUCCEEDED");
@@ -41,7 +41,7 @@ test("a file that a run has left can be saved from its page, and never shows its
   }
 });
 
-test("a file that has become a link to another, or is gone, is not given out", async () => {
+test("an artifact that is gone or has become a link is not served", async () => {
   const { api, folder } = await serving({ command: leaving });
   const id = await api.create({ prompt: "x" });
   const { artifacts } = await api.until(id, "SUCCEEDED");

@@ -1,4 +1,4 @@
-/** The part of the page's script that talks to the service, run as it is. */
+/** The part of the page's script that talks to the service. */
 import { createServer, type RequestListener } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -28,7 +28,7 @@ interface Script {
   post(address: string, key: string, body?: unknown): Promise<Posted>;
 }
 
-/** It has no types. */
+/** The module, typed as the test uses it. */
 const script: Script = await import(join(import.meta.dirname, "../../../src/service/page/follow.js"));
 
 function following(address: string, key: string, options: Partial<FollowOptions> = {}) {
@@ -56,7 +56,7 @@ async function standIn(listener: RequestListener): Promise<string> {
   return `${url}/`;
 }
 
-test("the page goes on by itself after the service was restarted, from what it knows", async () => {
+test("the page continues from its last event after the service was restarted", async () => {
   const folder = await freshFolder();
   const before = await serving({ folder, command: "cat; sleep 20" });
   const id = await before.api.create({ prompt: "x" });
@@ -75,7 +75,7 @@ test("the page goes on by itself after the service was restarted, from what it k
   expect(page.messages.find(({ keep }) => keep !== undefined && keep > 0)).toMatchObject({ keep: 1 });
 });
 
-test("the page stops asking once there is no such session, and waits where too many watch", async () => {
+test("the page stops when the session is gone and waits while too many people watch", async () => {
   const asked: number[] = [];
   const address = await standIn((_, response) => {
     asked.push(performance.now());
@@ -90,7 +90,7 @@ test("the page stops asking once there is no such session, and waits where too m
   expect(asked).toHaveLength(3);
 });
 
-test("the page pauses longer after each failure, and asks at once when it is told to", async () => {
+test("the page pauses longer after each failure and reconnects at once when told to", async () => {
   let asked = 0;
   const address = await standIn((_, response) => {
     asked++;
@@ -109,7 +109,7 @@ test("the page pauses longer after each failure, and asks at once when it is tol
   await eventually("another try", () => asked === 4);
 });
 
-test("a page that nobody looks at gives its stream up and looks again later", async () => {
+test("a hidden page closes its stream and checks again later", async () => {
   const { api } = await serving({ command: "cat" });
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");
@@ -126,7 +126,7 @@ test("a page that nobody looks at gives its stream up and looks again later", as
   );
 });
 
-test("a message that makes no sense makes the page begin again with everything", async () => {
+test("after an invalid message the page loads everything again", async () => {
   const known: (string | undefined)[] = [];
   const address = await standIn((request, response) => {
     known.push(String(request.headers["last-event-id"] ?? ""));
@@ -139,7 +139,7 @@ test("a message that makes no sense makes the page begin again with everything",
   await eventually("the link", () => page.links.at(-1) === "live");
 });
 
-test("whoever sends learns that it was done, why it was refused, or that nobody can tell", async () => {
+test("a sent request is reported as done, refused with a reason, or unknown", async () => {
   const { api } = await serving({ command: "cat", sessionLinks: "steer" });
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");
@@ -148,7 +148,7 @@ test("whoever sends learns that it was done, why it was refused, or that nobody 
   await api.until(id, "SUCCEEDED");
   expect(await script.post(`${path}/cancel`, key)).toEqual({
     kind: "refused",
-    why: "The run has ended already.",
+    why: "The run has already ended.",
   });
   const broken = await standIn((request, response) => {
     if (request.url === "/gone") return response.destroy();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { linkKey, newSessionKey, rightOf } from "#service/sessions/session-keys.ts";
 
-test("a link's key opens what it was made for and no more", () => {
+test("a link's key gives the right it was made for and no more", () => {
   const secret = newSessionKey();
   const [read, steer] = [linkKey(secret, "read"), linkKey(secret, "steer")];
   expect(rightOf(secret, read, "steer")).toBe("read");
@@ -11,12 +11,12 @@ test("a link's key opens what it was made for and no more", () => {
   }
 });
 
-test("where links may only be read, keys that were handed out to steer read as well", () => {
+test("once links are read-only, earlier steering keys still read", () => {
   const secret = newSessionKey();
   expect(rightOf(secret, linkKey(secret, "steer"), "read")).toBe("read");
 });
 
-test("whoever has seen an old run's link, which held its secret, can derive no key to steer from it", () => {
+test("no steering key can be derived from an old run's link, which holds its secret", () => {
   const old = "x".repeat(32);
   expect(linkKey(old, "steer")).toBe(old);
   expect(rightOf(old, old, "steer")).toBe("read");

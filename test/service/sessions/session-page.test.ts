@@ -10,7 +10,7 @@ import { linkOf } from "#test/support/service/session-reader.ts";
 
 const hostile = "<script>alert(1)</script> & <b>bold</b> </script> javascript:alert(1)";
 
-test("a run's session link shows what was asked and answered, as text, where no script runs too", async () => {
+test("a session link shows request and answer as text, without scripts too", async () => {
   const { api } = await serving({ command: `echo '${hostile}'` });
   const id = await api.create({ prompt: "Is 1 < 2 & 3?", title: "<img src=x onerror=alert(1)>" });
   const { session_link } = await api.until(id, "SUCCEEDED");
@@ -28,7 +28,7 @@ test("a run's session link shows what was asked and answered, as text, where no 
   expect(readable).not.toMatch(/<script|<img|<b>|href="javascript/);
 });
 
-test("the page loads nothing from elsewhere, runs its own script only and tells nobody its address", async () => {
+test("the page loads nothing from elsewhere, runs only its own script and leaks no referrer", async () => {
   const { api } = await serving({ command: "cat", sessionLinks: "steer" });
   const id = await api.create({ prompt: "one" });
   const answer = await fetch((await api.until(id, "SUCCEEDED")).session_link ?? "");
@@ -47,7 +47,7 @@ test("the page loads nothing from elsewhere, runs its own script only and tells 
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ]);
-  // Throws if its parts, put together, are no script.
+  // Throws if the joined modules are not a script.
   expect(new Script(script)).toBeTruthy();
   expect(script.length).toBeGreaterThan(1000);
   expect(page.match(/<script/g)).toHaveLength(1);
@@ -57,7 +57,7 @@ test("the page loads nothing from elsewhere, runs its own script only and tells 
   expect(answer.headers.get("cache-control")).toBe("no-store");
 });
 
-test("the page of a run that goes on comes again by itself where no script runs", async () => {
+test("an unfinished run's page reloads by itself without scripts", async () => {
   const { api } = await serving({ command: "cat; sleep 20" });
   const id = await api.create({ prompt: "one" });
   const link = (await api.until(id, "INPROGRESS")).session_link ?? "";
@@ -66,7 +66,7 @@ test("the page of a run that goes on comes again by itself where no script runs"
   expect(await (await fetch(link)).text()).not.toContain("http-equiv");
 });
 
-test("without a key of the run itself neither its page nor its stream is there", async () => {
+test("a run's page and stream need a key of that run", async () => {
   const { api } = await serving({ command: "cat" });
   const [one, other] = [await api.create({ prompt: "one" }), await api.create({ prompt: "other" })];
   const { path } = await linkOf(api, one);
@@ -78,7 +78,7 @@ test("without a key of the run itself neither its page nor its stream is there",
   expect((await fetch(`${path.replace(one, "none")}?key=${wrong}`)).status).toBe(404);
 });
 
-test("a link that was made before there were keys to steer still reads, and never steers", async () => {
+test("a link from before steering keys still reads and never steers", async () => {
   const folder = await freshFolder();
   const old = "A".repeat(32);
   const {
@@ -105,7 +105,7 @@ test("a link that was made before there were keys to steer still reads, and neve
   expect(sent.status).toBe(403);
 });
 
-test("neither key nor prompt nor answer is logged", async () => {
+test("no key, prompt or answer is logged", async () => {
   const { api, lines } = await serving({ command: "cat", sessionLinks: "steer" });
   const id = await api.create({ prompt: "the-prompt" });
   await api.until(id, "SUCCEEDED");

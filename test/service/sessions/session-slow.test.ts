@@ -1,4 +1,4 @@
-/** Readers that take nothing: what waits for them is bounded, and they are let go in the end. */
+/** Slow readers have a bounded buffer and are closed in the end. */
 import { expect, test } from "vitest";
 import { newRun } from "#service/run/new-run.ts";
 import type { RunDocument } from "#service/run/run-document.ts";
@@ -14,7 +14,7 @@ function working(): RunDocument {
   return document;
 }
 
-/** Streams of one run, whose agent writes a hundred kilobytes more at each look. */
+/** Streams of one run whose agent writes 100 kB before each look. */
 function writing(stallMs: number) {
   const document = working();
   const state = { output: "", looks: 0 };
@@ -34,7 +34,7 @@ function writing(stallMs: number) {
   return { streams, state, body: opened.value.body };
 }
 
-test("for a reader that takes nothing no more waits than one change, and all of it comes later", async () => {
+test("a slow reader has at most one change buffered and gets the rest later", async () => {
   const { streams, state, body } = writing(60_000);
   await eventually("four looks", () => state.looks >= 4);
   const reader = body.getReader();
@@ -49,7 +49,7 @@ test("for a reader that takes nothing no more waits than one change, and all of 
   expect((await reader.read()).done).toBe(true);
 });
 
-test("a reader that takes nothing for long is let go and makes room for another", async () => {
+test("a reader that stalls for long is closed and makes room for another", async () => {
   const { streams } = writing(1);
   expect(streams.open("one", "").ok).toBe(false);
   await eventually("room for another", () => streams.open("one", "").ok);

@@ -17,7 +17,7 @@ async function steeringOf(api: Api, id: string) {
   return { path, key, post };
 }
 
-test("with a link that may steer, people follow up and cancel as with the API", async () => {
+test("a link with the right to steer sends follow-ups and cancels like the API", async () => {
   const { api, folder } = await serving({ command: held, sessionLinks: "steer" });
   const id = await api.create({ prompt: "first" });
   await api.until(id, "INPROGRESS");
@@ -46,7 +46,7 @@ test("with a link that may steer, people follow up and cancel as with the API", 
   await api.until(id, "SUCCEEDED");
 });
 
-test("with a link to read nobody steers, and the page offers nothing of it", async () => {
+test("a read-only link can't steer, and its page offers no controls", async () => {
   const { api } = await serving({ command: held });
   const id = await api.create({ prompt: "first" });
   await api.until(id, "INPROGRESS");
@@ -66,7 +66,7 @@ test("with a link to read nobody steers, and the page offers nothing of it", asy
   expect(await api.said(id)).not.toContain("user: second");
 });
 
-test("what a browser sends by itself steers nothing: the key must stand in a header", async () => {
+test("steering needs the key in a header, which a browser never sends by itself", async () => {
   const { api } = await serving({ command: held, sessionLinks: "steer" });
   const id = await api.create({ prompt: "first" });
   await api.until(id, "INPROGRESS");

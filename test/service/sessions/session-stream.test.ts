@@ -6,12 +6,12 @@ import { freshFolder } from "#test/support/fresh-folder.ts";
 import { problemOf, serving } from "#test/support/service/serving.ts";
 import { linkOf, reading } from "#test/support/service/session-reader.ts";
 
-/** Writes down each of its words when the file for it is there, and ends with the last. */
+/** Prints each word once the file for it exists, and ends after the last. */
 const byFiles = (...words: readonly string[]): string =>
   words.map((word) => `while ! test -e ../${word}; do sleep 0.02; done; echo ${word}`).join("; ");
 const go = (folder: string, word: string) => writeFile(join(folder, "work", word), "");
 
-test("the stream tells the state, what the agent writes as it grows, and the end", async () => {
+test("the stream shows the state, the agent's growing output and the end", async () => {
   const { api, folder } = await serving({ command: `cat > ../given; ${byFiles("one", "two", "three")}` });
   const id = await api.create({ prompt: "Count." });
   await api.until(id, "INPROGRESS");
@@ -29,13 +29,13 @@ test("the stream tells the state, what the agent writes as it grows, and the end
   await api.followUp(id, "And on.");
   await eventually("the next end", () => reader.texts().length === 4 && reader.state() === "SUCCEEDED");
   expect(reader.texts()).toEqual(["Count.", "one\ntwo\nthree", "And on.", "one\ntwo\nthree"]);
-  // The answer was sent when it was written, and the prompt at the beginning: neither again.
+  // Answer and prompt had been sent before, so neither is sent again.
   const sent = reader.received.flatMap(({ message }) => message.entries ?? []).map(({ text }) => text.tail);
   expect(sent.join("").match(/one/g)).toHaveLength(2);
   expect(sent.filter((text) => text.includes("Count."))).toHaveLength(1);
 });
 
-test("what an agent writes arrives as it is, whatever it is", async () => {
+test("an agent's output arrives unchanged, whatever it contains", async () => {
   const hostile = "</script><img src=x onerror=alert(1)>\\n\\nevent: state\\ndata: {}\\n\\u2028 é 😀";
   const { api } = await serving({ command: `cat >/dev/null; printf '${hostile}'` });
   const id = await api.create({ prompt: "data: {}\n\nid: 7\n\n" });
@@ -47,7 +47,7 @@ test("what an agent writes arrives as it is, whatever it is", async () => {
   expect(reader.received).toHaveLength(1);
 });
 
-test("what is known already is not sent again, unless it is another conversation", async () => {
+test("known entries are not sent again unless the conversation is another one", async () => {
   const { api } = await serving({ command: "cat >/dev/null; echo $AGENT_RUN_ID" });
   const [id, other] = [await api.create({ prompt: "first" }), await api.create({ prompt: "second" })];
   await Promise.all([api.until(id, "SUCCEEDED"), api.until(other, "SUCCEEDED")]);
@@ -73,7 +73,7 @@ test("what is known already is not sent again, unless it is another conversation
   }
 });
 
-test("of a long answer everything is sent once, however long it grows and though its beginning is left out", async () => {
+test("each part of a growing answer is sent once, even when its beginning is dropped", async () => {
   const lines = 3000;
   const line = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
   const part = (name: string): string =>
@@ -90,14 +90,14 @@ test("of a long answer everything is sent once, however long it grows and though
   }
   await eventually("the end", () => reader.state() === "SUCCEEDED");
   const answer = (await api.said(id)).at(-1)?.replace("assistant: ", "") ?? "";
-  expect(answer).toMatch(/^\[The beginning was left out\.\]/);
+  expect(answer).toMatch(/^\[The beginning is left out\.\]/);
   expect(reader.texts()[1]).toBe(answer);
   const sent = reader.received.flatMap(({ message }) => message.entries ?? []);
   const size = sent.reduce((sum, { text }) => sum + text.head.length + text.tail.length, 0);
   expect(size).toBeLessThan(3 * lines * `a-1000-${line}`.length * 1.05);
 });
 
-test("streams are bounded in number for a run, those that are left make room, and a HEAD takes none", async () => {
+test("a run has a limited number of streams; closed ones make room, and a HEAD needs none", async () => {
   const { api } = await serving({ command: "cat" });
   const id = await api.create({ prompt: "x" });
   const { path, key } = await linkOf(api, id);
@@ -117,7 +117,7 @@ test("streams are bounded in number for a run, those that are left make room, an
   });
 });
 
-test("streams end when the service stops, and after its restart go on from what is known", async () => {
+test("streams end when the service stops and continue after its restart", async () => {
   const folder = await freshFolder();
   const before = await serving({ folder, command: "cat; sleep 20" });
   const id = await before.api.create({ prompt: "x" });

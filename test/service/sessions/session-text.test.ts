@@ -1,4 +1,4 @@
-/** How the page's script takes a text apart; it makes elements of what is found and of nothing else. */
+/** The page's script makes elements only from the parts that it finds in a text. */
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -13,10 +13,10 @@ interface Script {
   durationWords(ms: number): string;
   agoWords(ms: number): string;
 }
-/** It has no types. */
+/** The module, typed as the test uses it. */
 const script: Script = await import(join(import.meta.dirname, "../../../src/service/page/text.js"));
 
-test("code stands between fences, also while its end is not written yet", () => {
+test("code is the text between fences, even before the closing fence", () => {
   expect(script.blocksOf("Look:\n```ts\nconst a = `x`;\n\n~~~\n```\nDone.\n~~~~\nopen\n```")).toEqual([
     { kind: "prose", text: "Look:" },
     { kind: "code", text: "const a = `x`;\n\n~~~" },
@@ -38,7 +38,7 @@ test("only whole http addresses become links", () => {
   );
 });
 
-test("no character is lost or added but the marks of headings, code and bold", () => {
+test("only the marks of headings, code and bold text are removed", () => {
   const text = fc.string({
     unit: fc.constantFrom("`", "*", "#", " ", "\n", "a", "https://x.y", ".", ")"),
     maxLength: 200,
@@ -52,7 +52,7 @@ test("no character is lost or added but the marks of headings, code and bold", (
   );
 });
 
-test("long prose is cut at line ends, the same as it grows, and nothing of it is lost", () => {
+test("long prose is split at line ends, stably while it grows and without loss", () => {
   const lines = Array.from({ length: 3_000 }, (_, line) => `line ${line} of the text`);
   const [half, whole] = [
     script.blocksOf(lines.slice(0, 1_500).join("\n")),
@@ -63,7 +63,7 @@ test("long prose is cut at line ends, the same as it grows, and nothing of it is
   expect(whole.length).toBeGreaterThan(20);
 });
 
-test("times are told as people would", () => {
+test("times are written as people would", () => {
   expect([900, 61_000, 3_700_000].map(script.durationWords)).toEqual(["0 s", "1 min 1 s", "1 h 1 min"]);
   expect([-5, 120_000, 7_300_000, 90_000_000, 400_000_000].map(script.agoWords)).toEqual([
     "just now",

@@ -11,7 +11,7 @@ import { childServing } from "#test/support/service/child-serving.ts";
 import { apiKey, serving } from "#test/support/service/serving.ts";
 import { startServiceProcess } from "#test/support/service/start-service.ts";
 
-/** Writes its id, then waits to be ended; writes down each time it is started. */
+/** Records each start and its process id, then waits to be ended. */
 const endless = "echo begun >> ../begun; echo $$ > ../pid; echo partial; sleep 300; echo never >> ../begun";
 
 const lastPid = (folder: string): Promise<number> =>
@@ -20,7 +20,7 @@ const lastPid = (folder: string): Promise<number> =>
     async () => Number(await readFile(join(folder, "work", "pid"), "utf8").catch(() => "")) || null,
   );
 
-test("after kill -9 queued runs run, the interrupted one is ERROR, its process is ended, nothing runs twice", async () => {
+test("after kill -9 queued runs run, the interrupted one is ERROR with its process ended, and nothing runs twice", async () => {
   const folder = await freshFolder();
   const before = await childServing(folder, endless);
   const working = await before.api.create({ prompt: "working", metadata: { key: "value" } });
@@ -54,7 +54,7 @@ test("after kill -9 queued runs run, the interrupted one is ERROR, its process i
   await api.until(working, "SUCCEEDED");
 });
 
-test("while a service lives no other takes its folder, and a killed one's folder is free", async () => {
+test("a running service's folder can't be taken; a killed one's can", async () => {
   const folder = await freshFolder();
   const before = await childServing(folder, "cat");
   await expect(serving({ folder, command: "cat" })).rejects.toMatchObject({ name: "FolderInUse" });
@@ -63,7 +63,7 @@ test("while a service lives no other takes its folder, and a killed one's folder
 });
 
 test.runIf(process.platform === "linux")(
-  "a killed service that nobody waits for holds its folder no longer",
+  "a killed service that nobody has reaped no longer holds its folder",
   async () => {
     const folder = await freshFolder();
     // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
@@ -77,7 +77,7 @@ test.runIf(process.platform === "linux")(
     process.kill(pid, "SIGKILL");
     const state = async (): Promise<string | undefined> =>
       /^State:\s+(\w)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1];
-    // Its first thread may be dead before the others are, which hold its files till then.
+    // The main thread may die before the others, which keep the files open.
     const isDead = async (): Promise<boolean> =>
       (await state()) === "Z" && (await readdir(`/proc/${pid}/task`)).length === 1;
     await eventually("its death", async () => await isDead());
@@ -86,7 +86,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("stopping ends what runs, tells it, and leaves the queue for the next start", async () => {
+test("stopping ends running runs with a remark and leaves the queue for the next start", async () => {
   const first = await serving({ command: endless, maxRuns: 1 });
   const working = await first.api.create({ prompt: "working" });
   const pid = await lastPid(first.folder);
@@ -125,7 +125,7 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
 
   const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
 
-  // Those in the queue are found broken when their turn comes, and the queue goes on.
+  // Damaged queued runs are found when their turn comes, and the queue continues.
   await api.until(await api.create({ prompt: "more" }), "SUCCEEDED");
   expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
   expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);
@@ -138,7 +138,7 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
   expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
 });
 
-test("a process that only has the id of a started one is left alone", async () => {
+test("a process that only reuses the id of a started one is left alone", async () => {
   const folder = await freshFolder();
   const bystander = spawn("sleep", ["300"], { detached: true, stdio: "ignore" });
   onTestFinished(() => void bystander.kill("SIGKILL"));
@@ -151,14 +151,14 @@ test("a process that only has the id of a started one is left alone", async () =
   expect(alive(pid)).toBe(true);
   await first.stop();
 
-  // The same record with the true start is the proof that it would have been ended.
+  // With the true start time, the same record does end the process.
   await writeFile(record, JSON.stringify({ pid, start: await startOf(pid) }));
   const ended = new Promise((resolve) => bystander.once("exit", resolve));
   await serving({ folder });
   await ended;
 });
 
-test("the order of the queue outlives a restart", async () => {
+test("the queue keeps its order across a restart", async () => {
   const first = await serving({ demoStepMs: 600_000, maxRuns: 1 });
   const ids: string[] = [];
   for (const prompt of ["a", "b", "c", "d"]) ids.push(await first.api.create({ prompt }));

@@ -5,7 +5,7 @@ import { problemOf, serving } from "#test/support/service/serving.ts";
 
 const held = "cat; while ! test -e ../go; do sleep 0.02; done";
 
-test("a full queue refuses new runs for a while, and takes them again once there is room", async () => {
+test("a full queue refuses new runs until there is room", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1, maxQueued: 2 });
   const first = await api.create({ prompt: "first" });
   await api.until(first, "INPROGRESS");
@@ -23,14 +23,14 @@ test("a full queue refuses new runs for a while, and takes them again once there
   const { runs } = await api.list("");
   expect(runs).toHaveLength(3);
 
-  // What is there already may go on, however long the queue is.
+  // Existing runs may continue even if the queue is full.
   await api.followUp(first, "more");
   await writeFile(join(folder, "work", "go"), "");
   for (const { run_id } of runs) await api.until(run_id, "SUCCEEDED");
   await api.until(await api.create({ prompt: "again" }), "SUCCEEDED");
 });
 
-test("a run that is created while all are busy hears so, and a refused one leaves its room to others", async () => {
+test("a run created at capacity is told so, and a refused one takes no room", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1, maxQueued: 1 });
   const create = async (prompt: string) => {
     const answer = await api.send("POST", "/agent/run", { prompt });

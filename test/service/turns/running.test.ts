@@ -9,7 +9,7 @@ import { serving } from "#test/support/service/serving.ts";
 const whenWritten = (path: string): Promise<string> =>
   eventually(path, async () => (await readFile(path, "utf8").catch(() => "")) || null);
 
-test("a run is QUEUED at first, and its command's output is the answer", async () => {
+test("a run starts as QUEUED, and its command's output is the answer", async () => {
   const { api } = await serving({ command: "cat" });
   const answer = await api.send("POST", "/agent/run", {
     prompt: "Fix the flaky test.",
@@ -32,7 +32,7 @@ test("a run is QUEUED at first, and its command's output is the answer", async (
   expect(await api.said(run.run_id)).toEqual(["user: Fix the flaky test.", "assistant: Fix the flaky test."]);
 });
 
-test("the base prompt and the skill stand before the prompt", async () => {
+test("the base prompt and the skill come before the prompt", async () => {
   const { api } = await serving({ command: "cat" });
   const id = await api.create({
     prompt: "Go.",
@@ -46,7 +46,7 @@ test("the base prompt and the skill stand before the prompt", async () => {
   expect(run.agent_config?.name).toBe("release");
 });
 
-test("each run works in a folder of its own, which stays empty", async () => {
+test("each run works in its own empty folder", async () => {
   const { api, folder } = await serving({ command: "pwd; ls -A | wc -l; touch mark" });
   const ids = [await api.create({ prompt: "a" }), await api.create({ prompt: "b" })];
   for (const id of ids) {
@@ -56,7 +56,7 @@ test("each run works in a folder of its own, which stays empty", async () => {
   }
 });
 
-test("a command that fails makes the run FAILED with its exit code and its last words", async () => {
+test("a failing command makes the run FAILED with its exit code and last lines", async () => {
   const { api } = await serving({
     command: "echo half done; for i in 1 2 3 4 5 6 7; do echo line $i >&2; done; exit 3",
   });
@@ -67,13 +67,13 @@ test("a command that fails makes the run FAILED with its exit code and its last 
   expect(await api.said(id)).toEqual(["user: x", "assistant: half done", `system: ${reason}`]);
 });
 
-test("a command that is ended by a signal tells which", async () => {
+test("a command that is stopped by a signal reports which", async () => {
   const { api } = await serving({ command: "kill -KILL $$" });
   const run = await api.until(await api.create({ prompt: "x" }), "FAILED");
-  expect(run.status_message?.message).toBe("The agent's command was ended by SIGKILL.");
+  expect(run.status_message?.message).toBe("The agent's command was stopped by SIGKILL.");
 });
 
-test("a turn without a word has an empty answer, not the answer of the turn before", async () => {
+test("a turn without output has an empty answer, not the previous turn's", async () => {
   const { api } = await serving({ command: "test -e mark || echo first; touch mark" });
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");
@@ -98,18 +98,18 @@ test("the answer can be read while it is written", async () => {
   expect((await api.run(id)).state).toBe("INPROGRESS");
 });
 
-test("of an endless answer the end is kept", async () => {
+test("the end of an endless answer is kept", async () => {
   const { api } = await serving({
     command: `node -e 'process.stdout.write("x".repeat(3e6) + "the end")'`,
   });
   const id = await api.create({ prompt: "x" });
   await api.until(id, "SUCCEEDED");
   const answer = (await api.said(id)).at(-1) ?? "";
-  expect(answer).toMatch(/^assistant: \[The beginning was left out\.\]\nx+the end$/);
+  expect(answer).toMatch(/^assistant: \[The beginning is left out\.\]\nx+the end$/);
   expect(answer.length).toBeLessThan(300_000);
 });
 
-test("pull requests in the answer become artifacts, each once", async () => {
+test("each pull request in the answer becomes one artifact", async () => {
   const { api } = await serving({
     command: `echo 'See https://github.com/octo/app/pull/7, (https://github.com/octo/app/pull/7) and
       <https://git.example.com:8443/a.b/c-d/pull/12>. Not https://github.com/octo/app/issues/7.'`,
@@ -121,7 +121,7 @@ test("pull requests in the answer become artifacts, each once", async () => {
   ]);
 });
 
-test("the command knows its run and model, and none of the bot's secrets", async () => {
+test("the command's environment has its run and model and none of the bot's secrets", async () => {
   const secrets = {
     SLACK_BOT_TOKEN: "xoxb-secret",
     SLACK_SIGNING_SECRET: "signing-secret",
@@ -146,7 +146,7 @@ test("the command knows its run and model, and none of the bot's secrets", async
   }
 });
 
-test("the command finds its MCP servers in a file outside of its folder", async () => {
+test("the command gets its MCP servers in a file outside of its folder", async () => {
   const { api } = await serving({ command: 'cat "$AGENT_MCP_CONFIG"' });
   const mcp_servers = { files: { command: "files-server", args: ["--read-only"] } };
   const id = await api.create({ prompt: "x", config: { mcp_servers } });
@@ -154,7 +154,7 @@ test("the command finds its MCP servers in a file outside of its folder", async 
   expect((await api.said(id)).at(-1)).toBe(`assistant: ${JSON.stringify({ mcpServers: mcp_servers })}`);
 });
 
-test("a command that takes too long is ended, its descendants too", async () => {
+test("a command that takes too long is ended with its descendants", async () => {
   const { api, folder } = await serving({
     command: "sh -c 'sh -c \"echo \\$\\$ > ../grandchild; exec sleep 300\" & wait' & wait",
     timeoutMs: 1_500,
@@ -163,11 +163,11 @@ test("a command that takes too long is ended, its descendants too", async () => 
   const grandchild = Number(await whenWritten(join(folder, "work", "grandchild")));
   expect(alive(grandchild)).toBe(true);
   const run = await api.until(id, "FAILED");
-  expect(run.status_message?.message).toBe("The agent was ended after 1.5 seconds.");
+  expect(run.status_message?.message).toBe("The agent was stopped after 1.5 seconds.");
   await eventually("the grandchild's end", () => !alive(grandchild));
 });
 
-test("a command that does not heed SIGTERM is killed", async () => {
+test("a command that ignores SIGTERM is killed", async () => {
   const { api, folder } = await serving({
     command: "trap '' TERM; echo $$ > ../pid; while :; do sleep 0.1; done",
   });
@@ -177,7 +177,7 @@ test("a command that does not heed SIGTERM is killed", async () => {
   await eventually("its end", () => !alive(pid));
 });
 
-test("what a command leaves running ends with it", async () => {
+test("processes that a command leaves running end with it", async () => {
   const { api, folder } = await serving({
     command: "sleep 300 & echo $! > ../left; echo done",
   });
@@ -188,7 +188,7 @@ test("what a command leaves running ends with it", async () => {
   expect((await api.said(id)).at(-1)).toBe("assistant: done");
 });
 
-test("no more than maxRuns run at once, and the others follow in the order of creation", async () => {
+test("at most maxRuns run at the same time; the others follow in the order of creation", async () => {
   const { api, folder, service } = await serving({
     command: "cat >> ../begun; while ! test -e ../go; do sleep 0.05; done",
     maxRuns: 2,
@@ -213,7 +213,7 @@ test("no more than maxRuns run at once, and the others follow in the order of cr
   expect(service.unfinished()).toBe(0);
 });
 
-test("one at a time means in the order of creation", async () => {
+test("with one slot, runs run in the order of creation", async () => {
   const { api, folder } = await serving({ command: "cat >> ../begun", maxRuns: 1 });
   const names = ["a", "b", "c", "d", "e"];
   let last = "";
@@ -222,7 +222,7 @@ test("one at a time means in the order of creation", async () => {
   expect((await readFile(join(folder, "work", "begun"), "utf8")).trim().split("\n")).toEqual(names);
 });
 
-test("a command that asks makes the run BLOCKED, and the answer lets it go on", async () => {
+test("a command that asks makes the run BLOCKED, and the answer continues it", async () => {
   const { api } = await serving({
     command: "if test -e asked; then cat; else touch asked; echo 'Which branch?'; echo AGENT_BLOCKED; fi",
   });
@@ -238,7 +238,7 @@ test("a command that asks makes the run BLOCKED, and the answer lets it go on", 
   expect(answer.endsWith("main")).toBe(true);
 });
 
-test("where the run's folder can't be made people are told, and a follow-up works once it can", async () => {
+test("if the run's folder can't be made people are told, and a follow-up works once it can", async () => {
   const folder = await freshFolder();
   await writeFile(join(folder, "work"), "in the way");
   const { api } = await serving({ folder, command: "echo here" });
@@ -251,7 +251,7 @@ test("where the run's folder can't be made people are told, and a follow-up work
   expect((await api.said(id)).at(-1)).toBe("assistant: here");
 });
 
-test("nothing of a finished run is left in the list of started processes", async () => {
+test("a finished run leaves no record of a started process", async () => {
   const { api, folder } = await serving({ command: "true" });
   await api.until(await api.create({ prompt: "x" }), "SUCCEEDED");
   expect(await readdir(join(folder, "service", "processes"))).toEqual([]);

@@ -5,7 +5,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { alive } from "#test/support/processes.ts";
 import { problemOf, serving } from "#test/support/service/serving.ts";
 
-/** Writes down what it is given, answers it, and ends when the file `go` lets it. */
+/** Records its input, prints it, and ends when the file `go` exists. */
 const held = "echo $$ > ../pid; cat | tee -a ../given; while ! test -e ../go; do sleep 0.02; done";
 
 const whenGiven = (folder: string, words: string): Promise<true> =>
@@ -16,7 +16,7 @@ const whenGiven = (folder: string, words: string): Promise<true> =>
 
 const go = (folder: string): Promise<void> => writeFile(join(folder, "work", "go"), "");
 
-test("a follow-up to a queued run is given to the agent together with the prompt", async () => {
+test("a follow-up to a queued run reaches the agent with the prompt", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1 });
   const first = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
@@ -34,7 +34,7 @@ test("a follow-up to a queued run is given to the agent together with the prompt
   ]);
 });
 
-test("a follow-up to a running run is its next turn, and the run goes on until none waits", async () => {
+test("a follow-up to a running run becomes its next turn, until none waits", async () => {
   const { api, folder, lines } = await serving({ command: held });
   const id = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
@@ -84,7 +84,7 @@ test("a follow-up to an ended run continues it in the same folder with the conve
   expect(answer).toMatch(/^assistant: first\n[\s\S]*<user>\nfirst\n<\/user>[\s\S]*second$/);
 });
 
-test("a cancelled run's processes end, its words so far stay, and it can go on", async () => {
+test("cancelling ends a run's processes, keeps its output, and a follow-up continues it", async () => {
   const { api, folder } = await serving({ command: `${held}` });
   const id = await api.create({ prompt: "first" });
   await whenGiven(folder, "first");
@@ -100,7 +100,7 @@ test("a cancelled run's processes end, its words so far stay, and it can go on",
   await api.until(id, "SUCCEEDED");
 });
 
-test("a run that is continued while its cancelled command still ends waits for that", async () => {
+test("a run that is continued while its cancelled command is still ending waits for it", async () => {
   const { api, folder } = await serving({
     command:
       "trap 'sleep 0.3; echo ended >> ../order; exit' TERM; echo begun >> ../order; " +
@@ -132,7 +132,7 @@ test("a cancelled queued run never runs", async () => {
   expect(await readFile(join(folder, "work", "given"), "utf8")).not.toContain("second");
 });
 
-test("what has ended can't be cancelled, and what waits for an answer can't either", async () => {
+test("ended runs and runs that wait for an answer can't be cancelled", async () => {
   const { api } = await serving({
     command: 'cat; echo; cat >/dev/null; test -z "$AGENT_MODEL" || echo AGENT_BLOCKED',
   });
@@ -163,7 +163,7 @@ test("updated_at is strictly later at each change, even within one millisecond",
   expect(seen).toEqual([...new Set(seen)].sort());
 });
 
-test("a new run takes an earlier conversation along", async () => {
+test("a new run continues an earlier conversation", async () => {
   const { api } = await serving({ command: "cat" });
   const first = await api.create({ prompt: "My name is Ada." });
   const { conversation_id } = await api.until(first, "SUCCEEDED");

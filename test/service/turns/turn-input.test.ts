@@ -4,7 +4,7 @@ import { turnInput } from "#service/turns/turn-input.ts";
 
 const parts = { basePrompt: "", skill: null, attachmentsFolder: "/attachments" };
 
-/** What the agent is given in the second turn, where the first one's answer was this. */
+/** The agent's input in the second turn after this first answer. */
 function secondInput(answer: string): string {
   const birth = { id: "run", order: 1, now: 0, sessionKey: "key", earlier: [] };
   const document = newRun({ prompt: "The first request" }, birth);
@@ -16,17 +16,17 @@ function secondInput(answer: string): string {
   return turnInput({ ...document, said, turn: 2 }, parts).input;
 }
 
-test("of an answer longer than what is given again the agent reads the end", () => {
+test("the agent gets the end of an answer that is longer than the limit", () => {
   const input = secondInput(`${"x".repeat(250_000)} and so it was done`);
   expect(input.length).toBeLessThan(201_000);
   expect(input).toMatch(
-    /left out\.\)\n+<assistant>\n\(Its beginning is left out\.\)\nx+ and so it was done\n/,
+    /left out\.\)\n+<assistant>\n\(The beginning is left out\.\)\nx+ and so it was done\n/,
   );
   expect(input).not.toContain("The first request");
   expect(input.endsWith("go on\n")).toBe(true);
 });
 
-test("what was said before is given again whole where there is room", () => {
+test("the agent gets the whole conversation within the limit", () => {
   const input = secondInput("y".repeat(150_000));
   expect(input).toMatch(/<user>\nThe first request\n<\/user>\n\n<assistant>\ny{150000}\n<\/assistant>/);
   expect(input).not.toContain("left out");

@@ -19,7 +19,7 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
 
 export interface Repository {
   readonly path: string;
-  /** Writes the files, by their paths, and commits them. */
+  /** Writes files by their paths and commits them. */
   commit(files: Readonly<Record<string, string>>): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
-/** The service on `port` or one of its own, in `folder` or a fresh one. */
+/** A running service on `port` or a free one, in `folder` or a fresh one. It is stopped after the test. */
 export async function serving(
   options: Partial<ServiceOptions> & { readonly folder?: string; readonly port?: number } = {},
 ): Promise<Serving> {
@@ -73,7 +73,7 @@ export async function serving(
 
 export type Api = ReturnType<typeof apiAt>;
 
-/** Speaks the wire format to a server, and checks that what comes back is of it. */
+/** A small client that checks each response against the contract. */
 export function apiAt(address: string, key = apiKey) {
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     fetch(`${address}/api/v1${path}`, {
@@ -101,7 +101,7 @@ export function apiAt(address: string, key = apiKey) {
     followUp: (id: string, message: string) =>
       good(send("POST", `/agent/runs/${id}/followups`, { message }), z.strictObject({})),
     cancel: (id: string) => good(send("POST", `/agent/runs/${id}/cancel`), z.string()),
-    /** Waits until the run is in one of the states. */
+    /** Resolves when the run is in one of the states. */
     until: (id: string, ...states: string[]): Promise<RunItem> =>
       eventually(`run ${id} in ${states.join(" or ")}`, async () => {
         const found = await run(id);

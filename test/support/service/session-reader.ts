@@ -1,6 +1,6 @@
 /** Reads a session's stream as the page does. */
 import { onTestFinished } from "vitest";
-import type { SessionChange } from "#service/sessions/session-changes.ts";
+import type { SessionChange } from "#service/sessions/session-message.ts";
 import type { Api } from "./serving.ts";
 
 type Message = SessionChange & { readonly now: number; readonly keep?: number };
@@ -13,7 +13,7 @@ export interface Reading {
   readonly status: number;
   readonly headers: Headers;
   readonly received: readonly Received[];
-  /** The texts so far, put together from all that was received. */
+  /** The texts of the entries after everything received so far. */
   texts(): readonly string[];
   state(): string | null;
   isOver(): boolean;

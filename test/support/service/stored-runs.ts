@@ -1,4 +1,4 @@
-/** The store by itself, in a folder of its own, and runs to keep in it. */
+/** A run store in its own folder, and runs for it. */
 import { onTestFinished } from "vitest";
 import type { CreateRequest } from "#agent-runs/schema.ts";
 import type { Log } from "#base/log.ts";
@@ -10,7 +10,7 @@ import type { ListFilter } from "#service/wire/list-query.ts";
 import { freshFolder } from "#test/support/fresh-folder.ts";
 import { silentLog } from "#test/support/logs.ts";
 
-/** Open in `folder`, or in a fresh one; closed when the test is over. */
+/** An open store in `folder` or a fresh one. It is closed after the test. */
 export async function openStore({
   folder,
   now = Date.now,
@@ -28,14 +28,14 @@ export async function openStore({
   return runs;
 }
 
-/** The `order`th run, QUEUED; `set` is what differs from the request's. */
+/** The `order`th run, QUEUED, with the fields of `set`. */
 export function documentOf(order: number, request: CreateRequest, set: Partial<Run> = {}): RunDocument {
   const birth = { id: `run-${order}`, order, now: 1_800_000_000_000 + order, sessionKey: "key", earlier: [] };
   const document = newRun(request, birth);
   return { ...document, run: { ...document.run, ...set } };
 }
 
-/** What asks for everything, in pages of 20. */
+/** A filter for all runs, in pages of 20. */
 export const everything: ListFilter = {
   limit: 20,
   cursor: null,
@@ -45,7 +45,7 @@ export const everything: ListFilter = {
   metadata: [],
 };
 
-/** The ids on all pages, from the first on; `between` is done after each page. */
+/** The ids on all pages in order. `between` runs after each page. */
 export async function idsOn(
   runs: RunStore,
   filter: ListFilter,
