@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
 import { InvalidRequestError, ResponseSchemaError } from "#agent-runs/errors.ts";
-import type { NewRun } from "#agent-runs/requests.ts";
+import type { NewRun } from "#agent-runs/schema.ts";
 import type { CreateRequest } from "#core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { apiKey, rejection, startLocalApi } from "#test/support/agent-runs/local-api.ts";

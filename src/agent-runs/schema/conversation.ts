@@ -4,7 +4,7 @@ import { list, maybe, understood } from "./lenient.ts";
 export const knownRoles = ["user", "assistant", "tool", "system"] as const;
 export const knownBlockTypes = ["text", "action", "action_result", "event"] as const;
 
-/** What each type of block has of these is said beside them; all but `type` is read as optional. */
+/** Each comment names the block types that have the field; all fields but `type` are optional. */
 export const block = z.looseObject({
   type: z.string(),
   /** `text`. */
@@ -36,7 +36,7 @@ export const message = z.looseObject({
 });
 export type Message = z.infer<typeof message>;
 
-/** A piece of the run's work with the pieces inside it; times are RFC 3339. */
+/** A part of the run's work, with the parts inside it; times are RFC 3339. */
 export interface Step {
   readonly id: string;
   readonly description?: string | null | undefined;

@@ -1,14 +1,14 @@
-/** A run as the service tells of it, and pages of runs. */
+/** A run as the service reports it, and pages of runs. */
 import { z } from "zod";
 import { resolvedConfig } from "./config.ts";
 import { list, maybe, text, textMap, timestamp, understood } from "./lenient.ts";
 
-/** Ended: no further change comes unless a follow-up continues the run. */
+/** The states of an ended run, which changes only if a follow-up continues it. */
 export const endedStates = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const;
 export const knownStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", ...endedStates] as const;
 export type KnownState = (typeof knownStates)[number];
 
-/** `RunSourceType`: what a run was started from. The service sets it, and adds to the list. */
+/** `RunSourceType`: where a run was started from. The service sets it, and may add to the list. */
 export const knownSources = [
   "API",
   "SLACK",
@@ -46,7 +46,7 @@ export const knownArtifactTypes = [
 ] as const;
 export type KnownArtifactType = (typeof knownArtifactTypes)[number];
 
-/** What each type of artifact has of these is said beside them; all of it is read as optional. */
+/** Each comment names the artifact types that have the field; all fields are optional. */
 export const artifactData = z.looseObject({
   /** PULL_REQUEST, PLAN, EXTERNAL_REFERENCE. */
   url: maybe(z.string()),
@@ -66,7 +66,7 @@ export const artifactData = z.looseObject({
   filename: maybe(z.string()),
   filepath: maybe(z.string()),
   size_bytes: maybe(z.number()),
-  /** EXTERNAL_REFERENCE: a category in the agent's own words. */
+  /** EXTERNAL_REFERENCE: a category, in the agent's words. */
   reference_type: maybe(z.string()),
 });
 export const artifact = z.looseObject({
@@ -86,7 +86,7 @@ export const principal = z.looseObject({
 });
 export type Principal = z.infer<typeof principal>;
 
-/** Whose something is: `type` is `User` or `Team`. */
+/** The owner of something: `type` is `User` or `Team`. */
 export const scope = z.looseObject({ type: maybe(z.string()), uid: maybe(z.string()) });
 
 /** Costs in credits, and in US dollars where their names say so. */
@@ -138,7 +138,7 @@ export const runItem = z.looseObject({
       bundled_skill_id: maybe(z.string()),
     }),
   ),
-  /** Only of a run that a schedule started. */
+  /** Only if a schedule started the run. */
   schedule: maybe(
     z.looseObject({
       schedule_id: maybe(z.string()),

@@ -221,7 +221,7 @@ function pauseAfter(tries: number, random: number, retryAfterMs?: number): numbe
     retryAfterMs,
   });
   const options = { ...defaultTries, retries: 10, random: () => random };
-  return retryDelayMs({ error, told: undefined }, "once", tries, options);
+  return retryDelayMs({ error, advice: undefined }, "once", tries, options);
 }
 
 test("each pause is twice as long as the one before, up to a limit", () => {
