@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** A running bot. */
 export interface BotProcess extends AsyncDisposable {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
@@ -13,9 +14,9 @@ const startWithinMs = 20_000;
 const stopWithinMs = 15_000;
 
 /**
- * Starts the real bot as a process of its own, in a new folder and with nothing of the environment, so that
- * no account, file or setting of this machine plays a part. Disposing of it stops it and removes the folder.
- * Rejects with a sentence if it does not start, or does not stop.
+ * Starts the real bot as its own process, in a new folder and with an empty environment, so that no account,
+ * file or setting of this machine matters. Disposing stops it and removes the folder. Rejects with a sentence
+ * if the bot does not start or stop.
  */
 export async function startBot(signal: AbortSignal): Promise<BotProcess> {
   const folder = await mkdtemp(join(tmpdir(), "agent-runs-bot-demo-"));
@@ -25,9 +26,9 @@ export async function startBot(signal: AbortSignal): Promise<BotProcess> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stop = async (): Promise<void> => {
-    const inOrder = await end(child);
+    const wasOrderly = await end(child);
     await rm(folder, { recursive: true, force: true });
-    if (!inOrder) throw new Error(`the bot did not stop within ${stopWithinMs / 1000} s and was killed`);
+    if (!wasOrderly) throw new Error(`the bot did not stop within ${stopWithinMs / 1000} s and was killed`);
   };
   try {
     return { url: await addressOf(child, signal), [Symbol.asyncDispose]: stop };
@@ -37,7 +38,7 @@ export async function startBot(signal: AbortSignal): Promise<BotProcess> {
   }
 }
 
-/** The bot says where it listens once it is ready. */
+/** Resolves with the address that the bot prints once it is ready. */
 async function addressOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
   const found = Promise.withResolvers<string>();
   let said = "";
@@ -59,7 +60,7 @@ async function addressOf(child: ChildProcess, signal: AbortSignal): Promise<stri
     () => giveUp(`the bot was not ready within ${startWithinMs / 1000} s. ${complaints}`),
     startWithinMs,
   );
-  const called = (): void => giveUp("it was called off");
+  const called = (): void => giveUp("the demo was interrupted");
   signal.addEventListener("abort", called, { once: true });
   try {
     return await found.promise;
@@ -69,17 +70,17 @@ async function addressOf(child: ChildProcess, signal: AbortSignal): Promise<stri
   }
 }
 
-/** False: it had to be killed. */
+/** Resolves with false if the process had to be killed. */
 async function end(child: ChildProcess): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return true;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
-  let inOrder = true;
+  let wasOrderly = true;
   const late = setTimeout(() => {
-    inOrder = false;
+    wasOrderly = false;
     child.kill("SIGKILL");
   }, stopWithinMs);
   await ended;
   clearTimeout(late);
-  return inOrder;
+  return wasOrderly;
 }

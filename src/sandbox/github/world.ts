@@ -1,4 +1,4 @@
-/** The one place where the stand-in's state changes; every change says which webhooks GitHub would send. */
+/** The stand-in's state and its changes, each with the webhooks that GitHub would send. */
 
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import { commentJson, issueJson, labelJson, repositoryJson, userJson } from "./payloads.ts";
@@ -13,11 +13,17 @@ import type {
   User,
 } from "./snapshot.ts";
 
-/** GitHub gives a label that it makes by itself this colour. */
+/** The colour of labels that GitHub creates on its own. */
 const plainColor = "ededed";
 
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
+function existing<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new Error(`there is no ${what}`);
+  return found;
+}
+
+/** What the world needs. */
 export interface WorldOptions {
   readonly state: GitHubSnapshot;
   readonly now: () => number;
@@ -25,7 +31,7 @@ export interface WorldOptions {
   readonly onChange: () => void;
 }
 
-/** Lookups answer `undefined` for what is not there; changes throw if they are asked of something missing. */
+/** `find…` returns undefined for something missing; `…Of` and the changes throw. */
 export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   const nextId = (): number => {
     state.lastId += 1;
@@ -34,27 +40,18 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   const time = (): string => new Date(now()).toISOString().replace(/\.\d+Z$/, "Z");
 
   const findUser = (login: string): User | undefined => state.users.find((user) => same(user.login, login));
-  const user = (login: string): User => {
-    const found = findUser(login);
-    if (found === undefined) throw new Error(`no user ${login}`);
-    return found;
-  };
   const findRepo = (fullName: string): Repository | undefined =>
     state.repos.find((repo) => same(`${repo.owner}/${repo.name}`, fullName));
   const findIssue = (fullName: string, number: number): Issue | undefined =>
     state.issues.find((issue) => same(issue.repo, fullName) && issue.number === number);
-  const issueOf = (fullName: string, number: number): Issue => {
-    const found = findIssue(fullName, number);
-    if (found === undefined) throw new Error(`no issue ${fullName}#${number}`);
-    return found;
-  };
-  const repoOf = (fullName: string): Repository => {
-    const found = findRepo(fullName);
-    if (found === undefined) throw new Error(`no repository ${fullName}`);
-    return found;
-  };
   const findComment = (fullName: string, id: number): Comment | undefined =>
     state.comments.find((comment) => same(comment.repo, fullName) && comment.id === id);
+  const user = (login: string): User => existing(findUser(login), `user ${login}`);
+  const repoOf = (fullName: string): Repository => existing(findRepo(fullName), `repository ${fullName}`);
+  const issueOf = (fullName: string, number: number): Issue =>
+    existing(findIssue(fullName, number), `issue ${fullName}#${number}`);
+  const commentOf = (fullName: string, id: number): Comment =>
+    existing(findComment(fullName, id), `comment ${id} in ${fullName}`);
 
   const labelsOf = (issue: Issue): Label[] => {
     const names = issue.labels;
@@ -109,6 +106,8 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
     findRepo,
     findIssue,
     findComment,
+    issueOf,
+    commentOf,
     labelsOf,
     commentsOf,
     describeIssue,
@@ -146,7 +145,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       return announce(issueEvent(issue), "closed", issue, user(by), {});
     },
 
-    /** Adds labels, makes those that are not there yet; only labels that are new on the issue are announced. */
+    /** Adds labels, and creates missing ones; only those that are new on the issue are announced. */
     addLabels(issue: Issue, names: readonly string[], by: string): Promise<Delivery>[] {
       const repo = repoOf(issue.repo);
       const fresh = names.filter((name) => !issue.labels.some((existing) => same(existing, name)));
@@ -160,7 +159,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       });
     },
 
-    /** `undefined` if the label was not on the issue. */
+    /** Returns undefined if the issue does not have the label. */
     removeLabel(issue: Issue, name: string, by: string): Promise<Delivery> | undefined {
       const label = labelsOf(issue).find((candidate) => same(candidate.name, name));
       if (label === undefined) return undefined;
@@ -205,7 +204,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       });
     },
 
-    /** GitHub sends no webhook for a reaction, and does not touch the comment's time. */
+    /** GitHub sends no webhook for a reaction, and leaves the comment's time alone. */
     react(comment: Comment, content: string, by: string) {
       const existing = comment.reactions.find((one) => one.content === content && same(one.user, by));
       if (existing !== undefined) return { reaction: existing, created: false };
@@ -217,4 +216,5 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   };
 }
 
+/** See `createWorld`. */
 export type World = ReturnType<typeof createWorld>;
