@@ -33,7 +33,7 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Answers every request below `sandboxPath`. Pass the server's second argument as well. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
-  /** The settings with which the bot uses this Slack. */
+  /** What the bot needs in order to use the Slack in here as it would use Slack. */
   readonly slack: {
     readonly botToken: string;
     readonly receive: { readonly kind: "http"; readonly signingSecret: string };
@@ -46,9 +46,9 @@ export interface Sandbox {
     readonly credentials: { readonly kind: "token"; readonly token: string };
     readonly apiUrl: string;
   };
-  /** Values that must not be logged. */
+  /** What must not be logged. */
   readonly secrets: readonly string[];
-  /** Ends every stream and saves the last changes. */
+  /** Ends every stream and saves what has not been saved yet. */
   stop(): Promise<void>;
 }
 

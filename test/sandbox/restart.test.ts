@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { card, folder, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
 import { seePage } from "#test/support/sandbox/seen-page.ts";
 
-test("after a restart the bot edits the card it posted before, with the token it had before", async () => {
+test("after a restart the bot edits its earlier card with its earlier token", async () => {
   const dataDir = await folder();
   const before = await openSandbox({ dataDir });
   const { ts } = await before.slack("chat.postMessage", card("*Queued*"));
@@ -25,13 +25,13 @@ test("after a restart the bot edits the card it posted before, with the token it
   );
 });
 
-test("what happens is on disk soon, without a stop", async () => {
+test("changes are saved soon, without a stop", async () => {
   const { dataDir, ...opened } = await openSandbox();
   await opened.act("github/open", { user: "bob", title: "Found on disk", body: "" });
   await expect.poll(() => readFile(join(dataDir, "sandbox.json"), "utf8")).toContain("Found on disk");
 });
 
-test("an issue that is opened after a restart gets the next number", async () => {
+test("an issue opened after a restart gets the next number", async () => {
   const dataDir = await folder();
   const before = await openSandbox({ dataDir });
   await before.act("github/open", { user: "bob", title: "Second", body: "" });
@@ -41,7 +41,7 @@ test("an issue that is opened after a restart gets the next number", async () =>
   expect(answer).toMatchObject({ number: 3 });
 });
 
-test("the file is for its owner's eyes only, and nothing half-written stays beside it", async () => {
+test("only the owner may read the file, and no temporary file stays beside it", async () => {
   const { dataDir, stop, act } = await openSandbox();
   await act("github/open", { user: "bob", title: "Another", body: "" });
   await stop();
@@ -50,7 +50,7 @@ test("the file is for its owner's eyes only, and nothing half-written stays besi
 });
 
 test.each(["", "{", '{"secrets":{}}', "[]"])(
-  "a file that holds %o is set aside and told",
+  "a file that contains %o is set aside and logged",
   async (content) => {
     const dataDir = await folder();
     await writeFile(join(dataDir, "sandbox.json"), content);
@@ -63,7 +63,7 @@ test.each(["", "{", '{"secrets":{}}', "[]"])(
   },
 );
 
-test("a folder that can't be written is an error at the start, not a sandbox that forgets", async () => {
+test("a folder that can't be written is an error at the start", async () => {
   const file = join(await folder(), "file");
   await writeFile(file, "");
   await expect(openSandbox({ dataDir: file })).rejects.toThrow();

@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { on, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /** A running bot. */
 export interface BotProcess extends AsyncDisposable {
@@ -39,39 +42,31 @@ export async function startBot(signal: AbortSignal): Promise<BotProcess> {
 }
 
 /** Resolves with the address that the bot prints once it is ready. */
-async function addressOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
-  const found = Promise.withResolvers<string>();
-  let said = "";
-  let complaints = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-    const address = /\bhttp:\/\/[\w.:[\]-]+:\d+/.exec(said)?.[0];
-    if (address !== undefined) found.resolve(address);
+async function addressOf(child: Child, signal: AbortSignal): Promise<string> {
+  let printed = "";
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = `${errors}${text}`.slice(-2_000);
   });
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    complaints = `${complaints}${text}`.slice(-2_000);
-  });
-  child.once("error", (cause) => found.reject(new Error("the bot could not be started", { cause })));
-  child.once("exit", (code) =>
-    found.reject(new Error(`the bot ended with code ${code}. ${complaints}`.trim())),
-  );
-  const giveUp = (reason: string): void => found.reject(new Error(reason));
-  const late = setTimeout(
-    () => giveUp(`the bot was not ready within ${startWithinMs / 1000} s. ${complaints}`),
-    startWithinMs,
-  );
-  const called = (): void => giveUp("the demo was interrupted");
-  signal.addEventListener("abort", called, { once: true });
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(startWithinMs)]);
   try {
-    return await found.promise;
-  } finally {
-    clearTimeout(late);
-    signal.removeEventListener("abort", called);
+    for await (const [text] of on(child.stdout.setEncoding("utf8"), "data", {
+      signal: limit,
+      close: ["end"],
+    })) {
+      printed += text;
+      const address = /\bhttp:\/\/[\w.:[\]-]+:\d+/.exec(printed)?.[0];
+      if (address !== undefined) return address;
+    }
+  } catch (error) {
+    if (signal.aborted) throw new Error("the demo was interrupted", { cause: error });
+    throw new Error(`the bot was not ready within ${startWithinMs / 1000} s. ${errors}`, { cause: error });
   }
+  throw new Error(`the bot ended before it was ready. ${errors}`.trim());
 }
 
 /** Resolves with false if the process had to be killed. */
-async function end(child: ChildProcess): Promise<boolean> {
+async function end(child: Child): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return true;
   const ended = once(child, "exit");
   child.kill("SIGTERM");

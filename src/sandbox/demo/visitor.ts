@@ -1,4 +1,5 @@
 /** A visitor who uses the sandbox as its page does: over HTTP, by acts and server-sent events. */
+import { EventEmitter, once } from "node:events";
 import type { ActAnswer } from "#sandbox/acts/acts.ts";
 import type { GitHubState, SlackState } from "#sandbox/shown/page-state.ts";
 import { createObserver } from "./observer.ts";
@@ -21,7 +22,7 @@ const patienceMs = 45_000;
 export async function createVisitor(url: string, transcript: Transcript, signal: AbortSignal) {
   const leaving = new AbortController();
   const observer = createObserver(transcript);
-  const waiting = new Set<() => void>();
+  const news = new EventEmitter();
   const seen: { slack: SlackState | null; github: GitHubState | null } = { slack: null, github: null };
 
   const response = await fetch(`${url}/sandbox/events`, {
@@ -39,10 +40,10 @@ export async function createVisitor(url: string, transcript: Transcript, signal:
       seen.github = github;
       observer.gitHub(github);
     }
-    for (const look of [...waiting]) look();
+    news.emit("news");
   });
-  // When the stream ends, `until` gives up.
-  const ended = listening.catch(() => undefined);
+  const gone = new AbortController();
+  const ended = listening.catch(() => undefined).finally(() => gone.abort());
 
   return {
     /** Resolves with the number of the issue that was opened, if any; rejects with a sentence on failure. */
@@ -63,26 +64,16 @@ export async function createVisitor(url: string, transcript: Transcript, signal:
     },
     /** Resolves with the first result of `find` that is not undefined; rejects if there is none in time. */
     async until<T>(what: string, find: (seen: Seen) => T | undefined): Promise<T> {
-      const found = Promise.withResolvers<T>();
-      const look = (): void => {
+      const late = AbortSignal.timeout(patienceMs);
+      const limit = AbortSignal.any([late, gone.signal]);
+      for (;;) {
         const { slack, github } = seen;
-        if (slack === null || github === null) return;
-        const value = find({ slack, github });
-        if (value !== undefined) found.resolve(value);
-      };
-      const late = setTimeout(
-        () => found.reject(new Error(`${what} did not appear within ${patienceMs / 1000} s`)),
-        patienceMs,
-      );
-      const gone = (): void => found.reject(new Error(`the bot ended before ${what} appeared`));
-      void ended.then(gone);
-      waiting.add(look);
-      look();
-      try {
-        return await found.promise;
-      } finally {
-        clearTimeout(late);
-        waiting.delete(look);
+        const value = slack === null || github === null ? undefined : find({ slack, github });
+        if (value !== undefined) return value;
+        await once(news, "news", { signal: limit }).catch((cause) => {
+          const reason = late.aborted ? `within ${patienceMs / 1000} s` : "before the bot ended";
+          throw new Error(`${what} did not appear ${reason}`, { cause });
+        });
       }
     },
     async [Symbol.asyncDispose](): Promise<void> {
