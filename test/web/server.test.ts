@@ -168,7 +168,7 @@ test("a host that is not this machine is reported in one sentence", async () => 
   const answer = await createWeb({ log }).listen({ host: "192.0.2.1", port: 0 });
   expect(answer).toMatchObject({
     ok: false,
-    problem: expect.stringMatching(/^HOST 192\.0\.2\.1 is no address/),
+    problem: expect.stringMatching(/^HOST 192\.0\.2\.1 is not an address/),
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Most answers already equal the result of parsing them, and needn't be copied. For a page of 100 runs this
- * test takes 0.2 ms where zod's parse takes 1.8 ms (Node 26, two cores), so that `list` keeps up with the SDK.
+ * Most answers already equal the result of parsing them, and needn't be copied. For a page of 100 runs, whose
+ * JSON.parse takes 0.4 ms, this test takes 0.2 ms and zod's parse 1 to 2 ms (Node 26, two cores).
  */
 import { z } from "zod";
 

@@ -16,15 +16,15 @@ export interface Delivery {
   /** The same for every attempt. */
   readonly guid: string;
   readonly event: string;
-  readonly action: string | null;
+  readonly action: string;
   /** The receiver's HTTP status; null if there was no answer. */
   readonly status: number | null;
   /** RFC 3339. */
   readonly at: string;
   readonly redelivery: boolean;
   readonly durationMs: number;
-  /** Id of the repository; null if it belongs to none. */
-  readonly repository: number | null;
+  /** Id of the repository. */
+  readonly repository: number;
 }
 
 /** A request as anybody could send it: every part can be forged. */
@@ -53,20 +53,17 @@ export interface DeliveryOptions {
 const signatureOf = (secret: string, body: string): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
-const actionOf = (payload: object): string | null =>
-  "action" in payload && typeof payload.action === "string" ? payload.action : null;
-
-function repositoryOf(payload: object): number | null {
-  if (!("repository" in payload)) return null;
-  const { repository } = payload;
-  const isNamed = typeof repository === "object" && repository !== null && "id" in repository;
-  return isNamed && typeof repository.id === "number" ? repository.id : null;
+/** The parts of a payload that the log of deliveries shows. */
+interface EventPayload {
+  readonly [field: string]: unknown;
+  readonly action: string;
+  readonly repository: { readonly id: number };
 }
 
 interface Message {
   readonly event: string;
-  readonly action: string | null;
-  readonly repository: number | null;
+  readonly action: string;
+  readonly repository: number;
   readonly body: string;
 }
 
@@ -127,10 +124,10 @@ export function createDeliveries(options: DeliveryOptions) {
     bodyOf: (guid: string): string => messageOf(guid).body,
 
     /** Sends `payload` once; resolves with the attempt, whatever its outcome. */
-    deliver(event: string, payload: object): Promise<Delivery> {
+    deliver(event: string, payload: EventPayload): Promise<Delivery> {
       const guid = randomUUID();
-      const repository = repositoryOf(payload);
-      sent.set(guid, { event, action: actionOf(payload), repository, body: JSON.stringify(payload) });
+      const { action, repository } = payload;
+      sent.set(guid, { event, action, repository: repository.id, body: JSON.stringify(payload) });
       return track(attempt(guid, false));
     },
 

@@ -64,12 +64,14 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   const describeComment = (comment: Comment) =>
     commentJson(comment, issueOf(comment.repo, comment.issue), user(comment.user));
 
+  const issueEvent = (issue: Issue): string => (issue.pullRequest ? "pull_request" : "issues");
+  /** Sends the webhook of a change to the issue; `by` is the sender's login. */
   function announce(
-    event: string,
     action: string,
     issue: Issue,
-    sender: User,
-    extra: object,
+    by: string,
+    extra: object = {},
+    event = issueEvent(issue),
   ): Promise<Delivery> {
     const repo = repoOf(issue.repo);
     onChange();
@@ -82,14 +84,13 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       ...subject,
       ...extra,
       repository: repositoryJson(repo, user(repo.owner)),
-      sender: userJson(sender),
+      sender: userJson(user(by)),
     });
   }
   const issueEvents: IssueEvent[] = [];
   function record(kind: IssueEvent["kind"], issue: Issue, actor: string, label: Label | null = null): void {
     issueEvents.push({ id: nextId(), kind, issue, actor, label, createdAt: time() });
   }
-  const issueEvent = (issue: Issue): string => (issue.pullRequest ? "pull_request" : "issues");
 
   function createLabel(repo: Repository, name: string, color: string, description: string | null): Label {
     const label = { id: nextId(), name, color, description };
@@ -135,14 +136,14 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
         updatedAt: time(),
       };
       state.issues.push(issue);
-      return { issue, delivery: announce(issueEvent(issue), "opened", issue, user(by), {}) };
+      return { issue, delivery: announce("opened", issue, by) };
     },
 
     closeIssue(issue: Issue, by: string): Promise<Delivery> {
       issue.state = "closed";
       issue.updatedAt = time();
       record("closed", issue, by);
-      return announce(issueEvent(issue), "closed", issue, user(by), {});
+      return announce("closed", issue, by);
     },
 
     /** Adds labels, and creates missing ones; only those that are new on the issue are announced. */
@@ -155,7 +156,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
         issue.labels.push(label.name);
         issue.updatedAt = time();
         record("labeled", issue, by, label);
-        return announce(issueEvent(issue), "labeled", issue, user(by), { label: labelJson(label) });
+        return announce("labeled", issue, by, { label: labelJson(label) });
       });
     },
 
@@ -166,7 +167,7 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       issue.labels = issue.labels.filter((existing) => !same(existing, name));
       issue.updatedAt = time();
       record("unlabeled", issue, by, label);
-      return announce(issueEvent(issue), "unlabeled", issue, user(by), { label: labelJson(label) });
+      return announce("unlabeled", issue, by, { label: labelJson(label) });
     },
 
     addComment(issue: Issue, body: string, by: string) {
@@ -184,24 +185,21 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       state.comments.push(comment);
       issue.updatedAt = at;
       const announced = { comment: describeComment(comment) };
-      return { comment, delivery: announce("issue_comment", "created", issue, user(by), announced) };
+      return { comment, delivery: announce("created", issue, by, announced, "issue_comment") };
     },
 
     editComment(comment: Comment, body: string, by: string): Promise<Delivery> {
-      const before = comment.body;
+      const changes = { body: { from: comment.body } };
       comment.body = body;
       comment.updatedAt = time();
-      return announce("issue_comment", "edited", issueOf(comment.repo, comment.issue), user(by), {
-        comment: describeComment(comment),
-        changes: { body: { from: before } },
-      });
+      const extra = { comment: describeComment(comment), changes };
+      return announce("edited", issueOf(comment.repo, comment.issue), by, extra, "issue_comment");
     },
 
     deleteComment(comment: Comment, by: string): Promise<Delivery> {
       state.comments = state.comments.filter((other) => other !== comment);
-      return announce("issue_comment", "deleted", issueOf(comment.repo, comment.issue), user(by), {
-        comment: describeComment(comment),
-      });
+      const extra = { comment: describeComment(comment) };
+      return announce("deleted", issueOf(comment.repo, comment.issue), by, extra, "issue_comment");
     },
 
     /** GitHub sends no webhook for a reaction, and leaves the comment's time alone. */

@@ -5,24 +5,11 @@ import { extname, join } from "node:path";
 const folder = join(import.meta.dirname, "../page");
 /** Only these files are ever read. */
 const names = [
-  "index.html",
-  "icon.svg",
-  "theme.css",
-  "parts.css",
-  "rich.css",
-  "page.css",
-  "slack.css",
-  "github.css",
-  "page.js",
-  "act.js",
-  "dom.js",
-  "github.js",
-  "guide.js",
-  "issue.js",
-  "message.js",
-  "rich.js",
-  "slack.js",
-  "thread.js",
+  ...["index.html", "icon.svg"],
+  ...["theme", "parts", "rich", "page", "slack", "github"].map((name) => `${name}.css`),
+  ...["page", "act", "dom", "github", "guide", "issue", "message", "rich", "slack", "thread"].map(
+    (name) => `${name}.js`,
+  ),
 ];
 const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
