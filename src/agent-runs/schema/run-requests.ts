@@ -6,7 +6,6 @@ import type { Plain } from "./plain.ts";
 
 /** How the agent goes about its task; `normal` if absent. */
 export const runMode = z.enum(["normal", "plan", "orchestrate"]);
-export type RunMode = z.infer<typeof runMode>;
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -106,11 +105,3 @@ export const followUpRequest = z.looseObject({ message: z.string().min(1), mode:
 export type FollowUpRequest = z.infer<typeof followUpRequest>;
 /** A follow-up to send. */
 export type FollowUp = Plain<FollowUpRequest>;
-
-export const followUpResponse = z.looseObject({});
-
-/** The cancelled run's id, a bare JSON string; an object with `run_id` is accepted too. */
-export const cancelResponse = z.union([
-  z.string(),
-  z.looseObject({ run_id: z.string() }).transform((body) => body.run_id),
-]);
