@@ -96,7 +96,7 @@ test("acts only accept POST", async () => {
   expect(answer.status).toBe(405);
 });
 
-test("the stand-ins' endpoints require their tokens", async () => {
+test("the stand-ins' own endpoints ask for their tokens", async () => {
   const { sandbox } = await openSandbox();
   const slack = (headers: Record<string, string>) =>
     fetch(`${sandbox.slack.apiUrl}auth.test`, { method: "POST", headers }).then((answer) => answer.json());

@@ -42,13 +42,13 @@ const hostile = [
   "&lt;script&gt;alert(1)&lt;/script&gt;",
 ];
 
-test.each(hostile)("%s only becomes known elements and text", (text) => {
+test.each(hostile)("%s becomes nothing but known elements and text", (text) => {
   expectHarmless(gitHub(text));
   expectHarmless(markdown(text, { hideComments: false }));
   expectHarmless(slack(text));
 });
 
-test("the tree of any text only has known elements and web addresses", () => {
+test("whatever is written, the tree has known elements and web addresses only", () => {
   const piece = fc.oneof(
     fc.string(),
     fc.constantFrom(...hostile, "*", "_", "`", "\n", "\n\n", "> ", "- ", "[", "]("),
@@ -62,12 +62,12 @@ test("the tree of any text only has known elements and web addresses", () => {
   );
 });
 
-test("HTML is shown as text", () => {
+test("HTML is shown as it was written", () => {
   expect(plainOf(gitHub("a <b>bold</b> claim"))).toBe("a <b>bold</b> claim");
   expect(plainOf(slack("a &lt;b&gt;bold&lt;/b&gt; claim"))).toBe("a <b>bold</b> claim");
 });
 
-test("HTML comments are shown in Slack's Markdown and hidden on GitHub", () => {
+test("HTML comments show in Slack's Markdown, and not on GitHub", () => {
   const text = "<!-- agent-runs-bot e%3A1 -->\nfirst <!-- hidden --> last\n\n<!-- open";
   expect(plainOf(gitHub(text))).toBe("first  last");
   expect(plainOf(markdown(text, { hideComments: false }))).toContain("hidden");
@@ -79,12 +79,12 @@ test.each([
   ["brackets", "[".repeat(30_000)],
   ["stars", "*a ".repeat(20_000)],
   ["backquotes", "```a ".repeat(10_000)],
-])("%s in great numbers are shown without an error", (_, text) => {
+])("%s without end are shown, not an error", (_, text) => {
   expect(plainOf(gitHub(text)).length).toBeGreaterThan(0);
   slack(text);
 });
 
-test("an agent's Markdown keeps its form", () => {
+test("Markdown of an agent keeps its form", () => {
   const text =
     "# Done\n\n1. **one**\n2. `two`\n\n- [x] tests\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n~~old~~ & new\nline";
   const tags = elements(gitHub(text)).map(({ tag }) => tag);
@@ -108,7 +108,7 @@ test("Slack's markup keeps its form", () => {
   expect(elements(nodes).filter(({ tag }) => tag === "blockquote")).toHaveLength(1);
 });
 
-test("an unknown or invalid block is mentioned, and hides no other", () => {
+test("a block that is unknown or broken is named, and hides no other", () => {
   const shown = pageBlocks(
     [
       { type: "video" },
@@ -122,7 +122,7 @@ test("an unknown or invalid block is mentioned, and hides no other", () => {
   expect(shown[3]).toEqual({ kind: "header", text: "Still" });
 });
 
-test("a button keeps its confirmation", () => {
+test("a button's confirmation comes with it", () => {
   const plain = (text: string) => ({ type: "plain_text", text });
   const confirm = {
     title: plain("Sure?"),

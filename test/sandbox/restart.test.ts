@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { card, folder, openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
 import { seePage } from "#test/support/sandbox/seen-page.ts";
 
-test("after a restart the bot edits its earlier card with its earlier token", async () => {
+test("after a restart the bot edits the card it posted before, with the token it had before", async () => {
   const dataDir = await folder();
   const before = await openSandbox({ dataDir });
   const { ts } = await before.slack("chat.postMessage", card("*Queued*"));
@@ -31,7 +31,7 @@ test("changes are saved soon, without a stop", async () => {
   await expect.poll(() => readFile(join(dataDir, "sandbox.json"), "utf8")).toContain("Found on disk");
 });
 
-test("an issue opened after a restart gets the next number", async () => {
+test("an issue that is opened after a restart gets the next number", async () => {
   const dataDir = await folder();
   const before = await openSandbox({ dataDir });
   await before.act("github/open", { user: "bob", title: "Second", body: "" });
@@ -63,7 +63,7 @@ test.each(["", "{", '{"secrets":{}}', "[]"])(
   },
 );
 
-test("a folder that can't be written is an error at the start", async () => {
+test("a folder that can't be written is an error at the start, not a sandbox that forgets", async () => {
   const file = join(await folder(), "file");
   await writeFile(file, "");
   await expect(openSandbox({ dataDir: file })).rejects.toThrow();
