@@ -1,4 +1,4 @@
-/** Makes the same calls with our client and with the official SDK, in turn, and prints how many a second. */
+/** Makes the same calls with our client and the official SDK, in turn, and prints the calls per second. */
 import OzAPI from "oz-agent-sdk";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
 import { median } from "#bench/world/figures.ts";
@@ -47,11 +47,11 @@ async function roundOf({ calls, atOnce }: Kind, call: () => Promise<unknown>): P
 }
 
 for (const kind of kinds) {
-  // The first calls compile what they run, and open the connections.
+  // The first calls warm up the code and open the connections.
   for (const call of [kind.ours, kind.sdk, kind.ours, kind.sdk]) await roundOf(kind, call);
   const all: { ours: number; sdk: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    // Whoever comes second finds the other's garbage: each does as often.
+    // The second client collects the first one's garbage, so they take turns at being first.
     const first = round % 2 === 0 ? "ours" : "sdk";
     const second = first === "ours" ? "sdk" : "ours";
     const measured = { ours: 0, sdk: 0 };

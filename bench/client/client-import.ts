@@ -1,4 +1,4 @@
-/** Imports one of the two clients and makes one call with it, and prints what each took since before the import. */
+/** Imports one of the two clients, makes a call, and prints the time of each step since before the import. */
 import { endWithParent } from "#bench/world/ground.ts";
 
 endWithParent();

@@ -1,10 +1,10 @@
-/** A server that answers what the clients are measured with, in a process of its own. */
+/** The server that the clients call, in its own process. */
 import { createServer } from "node:http";
 import { endWithParent } from "#bench/world/ground.ts";
 
 endWithParent();
 
-/** A run as a service tells of it in the midst of its work. */
+/** A run in progress, as the service reports it. */
 const runOf = (at: number) => ({
   run_id: `run-${at}`,
   task_id: `run-${at}`,

@@ -1,9 +1,9 @@
-/** Our client of the Agent Runs API beside the official SDK (oz-agent-sdk), both at the same local server. */
+/** Our client of the Agent Runs API beside the official SDK (oz-agent-sdk), with the same local server. */
 import { atMost, type Figure, inMs, median } from "#bench/world/figures.ts";
 import type { Ground } from "#bench/world/ground.ts";
 
 const starts = 11;
-/** What a median of so few, on a machine that does other work too, can't tell from equal. */
+/** The aim, relative to the SDK: at least its rate, at most its time. */
 const noSlower = 1;
 
 const kinds = [

@@ -1,8 +1,9 @@
-/** What a call of the client rejects with: one class a cause, all with the same facts. */
+/** The errors that the client's calls reject with: one class per cause, all with the same facts. */
 
 /** `refused`: it did not happen. `not-sent`: it never arrived. `unknown`: it may have happened. */
 export type Certainty = "refused" | "not-sent" | "unknown";
 
+/** The facts that every error of the client has. */
 export interface ErrorFacts {
   readonly certainty: Certainty;
   /** The same call may succeed later. */
@@ -12,17 +13,17 @@ export interface ErrorFacts {
   readonly status?: number | undefined;
   /** Last segment of the problem document's `type`. */
   readonly code?: string | undefined;
-  /** Where a person can put it right. */
+  /** Where a person can fix the cause. */
   readonly link?: string | undefined;
-  /** Whose account is to be connected at `link`. */
+  /** The provider whose account must be connected at `link`. */
   readonly provider?: string | undefined;
   /** How long the service asks to wait. */
   readonly retryAfterMs?: number | undefined;
-  /** What the service's people can find the request by. */
+  /** Identifies the request to the service's operators. */
   readonly traceId?: string | undefined;
 }
 
-/** Base of everything that a call rejects with. Neither it nor its `cause` holds the API key. */
+/** Base class of every error of the client. Neither it nor its `cause` contains the API key. */
 export class AgentRunsError extends Error implements ErrorFacts {
   override readonly name: string = "AgentRunsError";
   readonly certainty: Certainty;
@@ -49,7 +50,7 @@ export class AgentRunsError extends Error implements ErrorFacts {
   }
 }
 
-/** The answer's status is not 2xx and has no class of its own: redirects too, which are never followed. */
+/** The status is not 2xx and has no class of its own, as that of a redirect, which is never followed. */
 export class StatusError extends AgentRunsError {
   override readonly name: string = "StatusError";
 }
@@ -59,7 +60,7 @@ export class BadRequestError extends StatusError {
   override readonly name = "BadRequestError";
 }
 
-/** 401: the API key is missing or wrong, or (`link`) an account outside must be connected first. */
+/** 401: the API key is missing or wrong, or (`link`) an external account must be connected first. */
 export class AuthenticationError extends StatusError {
   override readonly name = "AuthenticationError";
 }
@@ -74,7 +75,7 @@ export class NotFoundError extends StatusError {
   override readonly name = "NotFoundError";
 }
 
-/** 409: it can't be done in the present state, but perhaps soon (a run that is being prepared). */
+/** 409: not possible in the present state, but perhaps soon (a run that is being prepared). */
 export class ConflictError extends StatusError {
   override readonly name = "ConflictError";
 }
@@ -89,64 +90,58 @@ export class RateLimitError extends StatusError {
   override readonly name = "RateLimitError";
 }
 
-/** 500 and above: the service, or something between it and us, failed. */
+/** 500 and above: the service, or a proxy in front of it, failed. */
 export class ServerError extends StatusError {
   override readonly name = "ServerError";
 }
 
-/** No answer, or one that broke off: DNS, refused or reset connections, TLS. `cause` tells which. */
+/** No answer, or one that broke off: DNS, refused or reset connections, TLS. `cause` says which. */
 export class ConnectionError extends AgentRunsError {
   override readonly name: string = "ConnectionError";
 }
 
-/** The whole answer was not there within `timeoutMs`. */
+/** The whole answer did not arrive within `timeoutMs`. */
 export class RequestTimeoutError extends ConnectionError {
   override readonly name = "RequestTimeoutError";
 }
 
-/** The caller's `signal` was aborted, before the request, while it was under way, or between two tries. */
+/** The caller's `signal` was aborted: before the request, during it, or between two tries. */
 export class RequestAbortedError extends AgentRunsError {
   override readonly name = "RequestAbortedError";
 }
 
 /**
- * A request that must not be made twice (create, follow-up, dispatch) broke off, timed out, was given up or
- * failed at the server's side (5xx) after it was sent: nobody can tell from here whether it was done. `cause`
- * is the error that says how, and its facts are repeated here. Look before you repeat it.
+ * A request that must not be made twice (create, follow-up, dispatch) broke off, timed out, was aborted or
+ * failed at the server (5xx) after it was sent, so its outcome is unknown. `cause` is the error that says how;
+ * its facts are repeated here. Look the outcome up before you repeat the request.
  */
 export class AmbiguousOutcomeError extends AgentRunsError {
   override readonly name = "AmbiguousOutcomeError";
   override readonly cause: AgentRunsError;
 
   constructor(cause: AgentRunsError) {
-    super({ ...factsOf(cause), certainty: "unknown" }, { cause });
+    super({ ...cause, certainty: "unknown" }, { cause });
     this.message = `${cause.reason} Whether the request was carried out is unknown; look before you repeat it.`;
     this.cause = cause;
   }
 }
 
-/** Names fields of a body, outermost first and joined by dots, as in `runs.3.state`. */
-export interface FieldFacts extends ErrorFacts {
-  /** At least one; `the body` is the whole of it. */
-  readonly fields: readonly string[];
-}
-
-/** A 2xx answer whose body is not JSON or breaks the schema; a write has then happened, unreadably. */
+/** A 2xx answer whose body is not JSON or breaks the schema; a write has happened, with an unreadable result. */
 export class ResponseSchemaError extends AgentRunsError {
   override readonly name = "ResponseSchemaError";
-  /** Fields of the answer that are missing or of another shape. */
+  /** The missing or malformed fields of the answer, as in `runs.3.state`; `the body` is the whole of it. */
   readonly fields: readonly string[];
 
-  constructor(facts: FieldFacts, options?: ErrorOptions) {
+  constructor(facts: ErrorFacts, fields: readonly string[], options?: ErrorOptions) {
     super(facts, options);
-    this.fields = facts.fields;
+    this.fields = fields;
   }
 }
 
 /** The arguments break the API's contract; nothing was sent. */
 export class InvalidRequestError extends AgentRunsError {
   override readonly name = "InvalidRequestError";
-  /** Fields of the request that are missing or of another shape; empty where it is something else. */
+  /** The missing or malformed fields of the request; empty if the error concerns no field. */
   readonly fields: readonly string[];
 
   constructor(reason: string, fields: readonly string[] = [], options?: ErrorOptions) {
@@ -155,13 +150,7 @@ export class InvalidRequestError extends AgentRunsError {
   }
 }
 
-/** Several factories have the name that was asked for; nothing was dispatched. */
+/** Several factories have the given name; nothing was dispatched. */
 export class AmbiguousFactoryError extends AgentRunsError {
   override readonly name = "AmbiguousFactoryError";
-}
-
-/** The error's facts alone. */
-function factsOf(error: AgentRunsError): ErrorFacts {
-  const { certainty, retryable, reason, status, code, link, provider, retryAfterMs, traceId } = error;
-  return { certainty, retryable, reason, status, code, link, provider, retryAfterMs, traceId };
 }

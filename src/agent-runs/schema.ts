@@ -1,8 +1,7 @@
 /**
- * The Agent Runs API's wire format, the one contract of the client and of the embedded service: this file is
- * the door, since others may import nothing else of it.
- * Answers are read leniently (unknown fields are kept, unknown enum values are plain strings, an
- * optional field may be null); requests are sent strictly.
+ * The Agent Runs API's wire format, shared by the client and the embedded service, which imports this file only.
+ * Answers are read leniently (unknown fields are kept, unknown enum values are plain strings, an optional field
+ * may be null); requests are checked strictly.
  */
 export * from "./schema/catalog.ts";
 export { type AgentConfig, agentConfig, type McpServerConfig, mcpServerConfig } from "./schema/config.ts";

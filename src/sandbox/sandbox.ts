@@ -1,5 +1,4 @@
-/** Slack and GitHub on this machine, and a page on which people use them: to try the bot without accounts. */
-
+/** Stand-ins for Slack and GitHub with a page to use them on, to try the bot without accounts. */
 import type { Log } from "#base/log.ts";
 import type { Act } from "#sandbox/acts/acts.ts";
 import { gitHubActs } from "#sandbox/acts/github-acts.ts";
@@ -14,23 +13,25 @@ import { gitHubState } from "#sandbox/shown/github-state.ts";
 import { slackState } from "#sandbox/shown/slack-state.ts";
 import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
 
-/** Where the sandbox's paths begin; the whole of it is mounted there. */
+/** The path under which the sandbox is mounted. */
 export const sandboxPath = "/sandbox";
 
+/** What the sandbox is made of. */
 export interface SandboxOptions {
-  /** Its state lives in the file `sandbox.json` of this folder. */
+  /** Folder of its state, `sandbox.json`. */
   readonly dataDir: string;
-  /** Where the bot listens, for programs on this machine, without a slash at its end. */
+  /** The bot's address for programs on this machine, without a final slash. */
   readonly url: string;
-  /** How the world reaches the bot, if that is another address. */
+  /** The bot's public address, if it is another one. */
   readonly publicUrl?: string;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
 }
 
+/** An open sandbox. */
 export interface Sandbox {
-  /** Answers every request below `sandboxPath`. Give it the server's second argument as well. */
+  /** Answers every request below `sandboxPath`. Pass the server's second argument as well. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
   /** The environment variables that connect the bot to the platforms in here. */
   readonly environment: Readonly<Record<string, string>>;
@@ -80,8 +81,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   async function carryOut(request: Request, where: string, what: string): Promise<Response> {
     const of = Object.hasOwn(acts, where) ? acts[where] : undefined;
     const act = of !== undefined && Object.hasOwn(of, what) ? of[what] : undefined;
-    if (act === undefined) return json(404, { ok: false, error: "There is no such act." });
-    if (request.method !== "POST") return json(405, { ok: false, error: "Acts are posted." });
+    if (act === undefined) return json(404, { ok: false, error: "This act does not exist." });
+    if (request.method !== "POST") return json(405, { ok: false, error: "Acts must be sent with POST." });
     const foreign = refuseForeignOrigin(request);
     if (foreign !== null) return foreign;
     const body = await readJson(request);
@@ -91,7 +92,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   async function answer(request: Request, connection: Connection | undefined): Promise<Response> {
-    const foreign = refuseForeignHost(request, { addresses: [url, publicUrl] });
+    const foreign = refuseForeignHost(request, [url, publicUrl]);
     if (foreign !== null) return foreign;
     const path = new URL(request.url).pathname.slice(sandboxPath.length);
     const [first = "", second = "", third = "", ...more] = path.split("/").slice(1);
@@ -137,7 +138,7 @@ const json = (status: number, body: unknown): Response =>
 
 const nothing = (): Response => json(404, { ok: false, error: "There is nothing at this path." });
 
-/** The request as a server would see it whose root is `prefix`. */
+/** The request without the prefix in its path. */
 function below(prefix: string, request: Request): Request {
   const url = new URL(request.url);
   url.pathname = url.pathname.slice(prefix.length) || "/";

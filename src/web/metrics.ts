@@ -16,7 +16,7 @@ export interface Metrics {
   count(event: EngineEvent): void;
 }
 
-/** From 5 ms, a quick write, to the minute after which a call to the outside is given up. */
+/** In seconds: from a quick write, 5 ms, to the time limit of outside calls, a minute. */
 const seconds = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** The bot's figures, those of its process among them. `load` is asked at each reading. */

@@ -1,27 +1,27 @@
-/** Resolves if what it stands for answers; rejects with an Error whose message is a sentence for people. */
+/** Resolves if its system works; rejects with an Error whose message is a sentence for people. */
 export type Check = () => Promise<unknown>;
 
-/** Each check's name with `ok` or the reason why not. */
+/** Each check's name with `ok`, or the reason why it failed. */
 export type Readiness = Readonly<Record<string, string>>;
 
 /**
- * Runs all checks at once, each for `timeoutMs` at most. An answer is given again for `cacheMs`, so that
- * frequent questions cost the outside world nothing.
+ * Returns a function that runs all checks at once, each for `timeoutMs` at most. Its result is reused for
+ * `cacheMs`, so that frequent probes don't use up the platforms' rate limits.
  */
 export function createReadiness(
   checks: Readonly<Record<string, Check>>,
   { timeoutMs, cacheMs, now }: { timeoutMs: number; cacheMs: number; now: () => number },
 ): () => Promise<Readiness> {
-  let last: { at: number; answer: Promise<Readiness> } | null = null;
+  let last: { at: number; result: Promise<Readiness> } | null = null;
   return () => {
-    if (last === null || now() - last.at >= cacheMs) last = { at: now(), answer: runAll(checks, timeoutMs) };
-    return last.answer;
+    if (last === null || now() - last.at >= cacheMs) last = { at: now(), result: runAll(checks, timeoutMs) };
+    return last.result;
   };
 }
 
 async function runAll(checks: Readonly<Record<string, Check>>, timeoutMs: number): Promise<Readiness> {
-  const answers = Object.entries(checks).map(async ([name, check]) => [name, await run(check, timeoutMs)]);
-  return Object.fromEntries(await Promise.all(answers));
+  const results = Object.entries(checks).map(async ([name, check]) => [name, await run(check, timeoutMs)]);
+  return Object.fromEntries(await Promise.all(results));
 }
 
 async function run(check: Check, timeoutMs: number): Promise<string> {
@@ -30,7 +30,7 @@ async function run(check: Check, timeoutMs: number): Promise<string> {
   try {
     return await Promise.race([Promise.resolve(check()).then(() => "ok"), late.promise]);
   } catch (error) {
-    return error instanceof Error ? error.message : "it failed without a reason";
+    return error instanceof Error ? error.message : "unknown error";
   } finally {
     clearTimeout(timer);
   }

@@ -3,19 +3,21 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Log } from "#base/log.ts";
 import { problemResponse } from "./broken-request.ts";
 
-/** A fetch-style handler; it sees the whole path, its prefix included, and Node's own request beside it. */
+/** A fetch-style handler. It gets the whole path, its prefix included, and Node's own request. */
 export type FetchHandler = (
   request: Request,
   connection: { readonly incoming: { readonly socket: { destroy(): unknown } } },
 ) => Response | Promise<Response>;
 
+/** Everything that the server answers. */
 export interface Site {
-  /** By method and path, such as `POST /slack/events`; a listener may answer later, or reject. */
+  /** By method and path, such as `POST /slack/events`; a listener may be asynchronous, and may reject. */
   readonly routes: Readonly<Record<string, (...request: Parameters<RequestListener>) => unknown>>;
-  /** By prefix, such as `/api/v1`: the path itself and all below it. */
+  /** By prefix, such as `/api/v1`, for that path and all below it. */
   readonly mounts: Readonly<Record<string, FetchHandler>>;
 }
 
+/** Answers with JSON that is not cached. */
 export function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, {
     "content-type": "application/json; charset=utf-8",
@@ -24,7 +26,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.end(JSON.stringify(body));
 }
 
-/** Gives each request to the route or mount that it is for; 404 or 405 if there is none. Never throws. */
+/** Passes each request to its route or mount; answers 404 or 405 if there is none, and 500 if it throws. */
 export function createRouter({ routes, mounts }: Site, log: Log): RequestListener {
   const paths = new Map<string, Map<string, Site["routes"][string]>>();
   for (const [key, listener] of Object.entries(routes)) {
@@ -32,29 +34,31 @@ export function createRouter({ routes, mounts }: Site, log: Log): RequestListene
     paths.set(path, (paths.get(path) ?? new Map()).set(method, listener));
   }
   const longestFirst = Object.entries(mounts).sort(([one], [other]) => other.length - one.length);
-  const how = {
+  const options = {
     overrideGlobalObjects: false,
-    // HTTP/1.0 needs no Host.
+    // HTTP/1.0 requests may have no Host.
     hostname: "localhost",
     errorHandler(error: unknown): Response {
       if (error instanceof RequestError) {
-        return problemResponse(400, "The address, or the Host header, is none that there can be.");
+        return problemResponse(400, "The address or the Host header is invalid.");
       }
       log.error("A request failed", { error });
       return Response.json({ error: "something went wrong here" }, { status: 500 });
     },
   };
-  const prefixes = longestFirst.map(([prefix, fetch]) => [prefix, getRequestListener(fetch, how)] as const);
+  const prefixes = longestFirst.map(
+    ([prefix, fetch]) => [prefix, getRequestListener(fetch, options)] as const,
+  );
 
   const find = (request: IncomingMessage, response: ServerResponse): unknown => {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     const methods = paths.get(path);
     if (methods !== undefined) {
-      // HEAD is GET without the body, which Node leaves out by itself.
+      // HEAD is GET without the body, which Node omits.
       const listener = methods.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
       if (listener !== undefined) return listener(request, response);
       response.setHeader("allow", [...methods.keys()].join(", "));
-      return sendJson(response, 405, { error: `${path} takes ${[...methods.keys()].join(" and ")} only` });
+      return sendJson(response, 405, { error: `${path} only accepts ${[...methods.keys()].join(" and ")}` });
     }
     const mount = prefixes.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`));
     if (mount !== undefined) return mount[1](request, response);

@@ -3,27 +3,29 @@ import type { Log } from "#base/log.ts";
 import { tellBrokenRequests } from "./broken-request.ts";
 import { createRouter, type Site, sendJson } from "./router.ts";
 
+/** The result of `listen`. */
 export type Listening =
-  /** `port` is the real one, also where any free one was asked for. */
+  /** `port` is the actual port, also if 0 was requested. */
   | { readonly ok: true; readonly port: number; readonly url: string }
-  /** `problem`: a sentence that says what to do. */
+  /** `problem` is a sentence that says what to do. */
   | { readonly ok: false; readonly problem: string };
 
+/** The bot's HTTP server. */
 export interface Web {
-  /** Begins to listen. Until `open`, everything but `/healthz` hears 503 and is to be tried again. */
+  /** Starts to listen. Until `open`, everything but `/healthz` gets a 503 with `Retry-After`. */
   listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
-  /** Lets requests in. */
+  /** Starts to answer requests. */
   open(site: Site): void;
-  /** The bot begins to stop: connections end after `stopWithinMs`, also where `stop` comes later. */
+  /** Starts the time limit for stopping: connections end after `stopWithinMs`, even if `stop` comes later. */
   drain(): void;
-  /** Takes no new request and waits for those under way, `stopWithinMs` at most. */
+  /** Refuses new requests and waits for those under way, `stopWithinMs` at most. */
   stop(): Promise<void>;
 }
 
-/** Whoever supervises the bot has often lost patience after ten seconds. */
+/** Supervisors often kill a process after ten seconds. */
 const defaultStopWithinMs = 9_000;
 
-/** `stopWithinMs`: how long requests under way may take after `drain` or `stop`; 9,000 if absent. */
+/** `stopWithinMs` is how long requests under way may take after `drain` or `stop`; 9,000 if absent. */
 export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: number }): Web {
   const { log, stopWithinMs = defaultStopWithinMs } = options;
   const alive: Site["routes"] = {
@@ -32,19 +34,19 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
   const starting: RequestListener = (request, response) => {
     if (request.url === "/healthz") return sendJson(response, 200, { status: "ok" });
     response.setHeader("retry-after", "1");
-    sendJson(response, 503, { error: "nothing is answered yet: try again in a moment" });
+    sendJson(response, 503, { error: "the bot is starting: try again in a moment" });
   };
   let router = starting;
   const server = createServer((request, response) => router(request, response));
   tellBrokenRequests(server);
-  // Slow senders are let go; 25 MB, the largest webhook, fits in these times.
+  // Ends slow requests; the largest webhook, 25 MB, fits in these times.
   server.headersTimeout = 15_000;
   server.requestTimeout = 60_000;
 
-  let patience: NodeJS.Timeout | null = null;
+  let deadline: NodeJS.Timeout | null = null;
   let isLate = false;
   const drain = (): void => {
-    patience ??= setTimeout(() => {
+    deadline ??= setTimeout(() => {
       isLate = true;
       server.closeAllConnections();
     }, stopWithinMs);
@@ -72,20 +74,20 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
       if (!server.listening) return Promise.resolve();
       drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // A kept-alive connection becomes idle only once its last answer is out, hence again and again.
+      // A kept-alive connection becomes idle only after its last answer, so this is repeated.
       const closing = setInterval(
         () => (isLate ? server.closeAllConnections() : server.closeIdleConnections()),
         50,
       );
       return closed.finally(() => {
         clearInterval(closing);
-        clearTimeout(patience ?? undefined);
+        clearTimeout(deadline ?? undefined);
       });
     },
   };
 }
 
-/** An address that a program on this machine can use for a server that listens on `host`. */
+/** The host by which programs on this machine reach a server that listens on `host`. */
 function reachable(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
@@ -96,10 +98,10 @@ function sentence(code: string | undefined, host: string, port: number): string 
     case "EADDRINUSE":
       return `PORT ${port} is already in use on ${host}: stop what listens there, or set PORT to another number.`;
     case "EACCES":
-      return `PORT ${port} may not be used by this account: set PORT to a number above 1023.`;
+      return `PORT ${port} is not permitted for this account: set PORT to a number above 1023.`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return `HOST ${host} is no address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every address.`;
+      return `HOST ${host} is not an address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every address.`;
     default:
       return `Listening on HOST ${host}, PORT ${port} failed (${code ?? "no code"}): check both.`;
   }

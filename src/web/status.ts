@@ -3,18 +3,18 @@ import type { Log } from "#base/log.ts";
 import { type Check, createReadiness } from "./readiness.ts";
 import { type Site, sendJson } from "./router.ts";
 
-const patience = { timeoutMs: 5000, cacheMs: 2000, now: Date.now };
+const options = { timeoutMs: 5000, cacheMs: 2000, now: Date.now };
 
-/** Logs what does not answer: a credential that is not accepted shows nowhere else until it is needed. */
+/** Logs failed checks: an invalid credential would otherwise go unnoticed until it is used. */
 export async function warnOfUnready(checks: Readonly<Record<string, Check>>, log: Log): Promise<void> {
-  for (const [name, answer] of Object.entries(await createReadiness(checks, patience)())) {
+  for (const [name, answer] of Object.entries(await createReadiness(checks, options)())) {
     if (answer !== "ok") log.warn(`Not ready: ${name}`, { reason: answer });
   }
 }
 
-/** `GET /readyz` and `GET /metrics`. A check has 5 s to answer, and an answer holds for 2 s. */
+/** `GET /readyz` and `GET /metrics`. A check has 5 s; its result is reused for 2 s. */
 export function statusRoutes(checks: Readonly<Record<string, Check>>, metrics: Registry): Site["routes"] {
-  const readiness = createReadiness(checks, patience);
+  const readiness = createReadiness(checks, options);
   return {
     "GET /readyz": async (_, response) => {
       const answer = await readiness();

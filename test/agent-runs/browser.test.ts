@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { cpSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { bundleForBrowser, type Plant, runScenario } from "#test/support/agent-runs/bare-realm.ts";
 import { type Handler, problem, reset, run, startLocalApi } from "#test/support/agent-runs/local-api.ts";
-import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -18,7 +18,7 @@ const conversation = {
 };
 const one = { uid: "f-1", name: "one" };
 
-/** Every second create is turned away; lists have two pages. */
+/** Turns every second create away; lists have two pages. */
 function service(): Handler {
   let creates = 0;
   return ({ method, url, body }) => {
@@ -70,7 +70,7 @@ async function play(plant?: Plant): Promise<unknown> {
   return await runScenario(await bundleForBrowser(plant), api.baseUrl, gone.baseUrl);
 }
 
-test("the client does all that it does where there is nothing of Node, from one script", async () => {
+test("the client does everything from one script without Node", async () => {
   expect(await play()).toEqual({
     created: "made",
     ids: ["run-1", "run-1"],
@@ -104,39 +104,42 @@ const inFile =
     id.endsWith(`/${file}`) ? `${line}\n${code}` : code;
 
 test.each([
-  ["a module of Node", inFile("query.ts", 'import "node:buffer";')],
-  ["a module of Node that is loaded later", inFile("calls.ts", 'void import("node:fs");')],
+  ["a Node module", inFile("query.ts", 'import "node:buffer";')],
+  ["a Node module that is loaded later", inFile("calls.ts", 'void import("node:fs");')],
   ["process", inFile("client.ts", "process.cwd();")],
   ["Buffer", inFile("query.ts", 'Buffer.from("a");')],
-])("a client that uses %s fails there", async (_, plant) => {
+])("a client that uses %s fails without Node", async (_, plant) => {
   await expect(play(plant)).rejects.toThrow(/node:|is not defined/);
 });
 
-/** What the compiler says of the client's code if it knows the web's types and none of Node's. */
-async function compileForWeb(line = ""): Promise<string> {
-  const folder = await freshFolder();
-  cpSync(join(root, "src/agent-runs"), join(folder, "agent-runs"), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
-  writeFileSync(join(folder, "agent-runs/planted.ts"), `${line}\nexport {};\n`);
-  const compilerOptions = { types: [], lib: ["es2022", "dom", "dom.iterable"] };
-  const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["agent-runs"] };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const ended = promisify(execFile)(process.execPath, [tsc, "--project", folder]);
-  return await ended.then(
-    ({ stdout }) => stdout,
-    (error: { stdout: string }) => error.stdout,
-  );
+/** The compiler's output for the client's code and one more file, with the web's types and none of Node's. */
+async function compileForWeb(lines: readonly string[] = []): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "agent-runs-web-"));
+  try {
+    cpSync(join(root, "src/agent-runs"), join(folder, "agent-runs"), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, "agent-runs/planted.ts"), [...lines, "export {};\n"].join("\n"));
+    const compilerOptions = { types: [], lib: ["es2022", "dom", "dom.iterable"] };
+    const config = { extends: join(root, "tsconfig.json"), compilerOptions, include: ["agent-runs"] };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const ended = promisify(execFile)(process.execPath, [tsc, "--project", folder]);
+    return await ended.then(
+      ({ stdout }) => stdout,
+      (error: { stdout: string }) => error.stdout,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
-test("no line of the client, run or not, names what only Node has", async () => {
+test("no line of the client names something that only Node has", async () => {
   expect(await compileForWeb()).toBe("");
 });
 
-test.each(["process.cwd();", 'Buffer.from("a");', 'import "node:fs";', "setImmediate(() => {});"])(
-  "the compiler would find %s in it",
-  async (line) => {
-    expect(await compileForWeb(line)).toContain("planted.ts");
-  },
-);
+test("the compiler would find each use of Node in it", async () => {
+  const lines = ["process.cwd();", 'Buffer.from("a");', 'import "node:fs";', "setImmediate(() => {});"];
+  const output = await compileForWeb(lines);
+  for (const at of lines.keys()) expect(output).toContain(`planted.ts(${at + 1},`);
+});

@@ -47,7 +47,7 @@ const skills = {
   ],
 };
 
-test("environments, models and skills are read whole, from where they are", async () => {
+test("environments, models and skills are read completely from their endpoints", async () => {
   await using api = await startLocalApi(({ url }) => {
     if (url.pathname.endsWith("/environments")) return { body: environments };
     return { body: url.pathname.endsWith("/models") ? models : skills };
@@ -65,7 +65,7 @@ test("environments, models and skills are read whole, from where they are", asyn
   ]);
 });
 
-test("what is picked from can be used as it is named", async () => {
+test("the catalogue's ids can be found by name", async () => {
   await using api = await startLocalApi(({ url }) =>
     url.pathname.endsWith("/models") ? { body: models } : { body: environments },
   );
@@ -75,7 +75,7 @@ test("what is picked from can be used as it is named", async () => {
   expect([environment?.uid, environment?.config.name]).toEqual(["env-1", "Backend"]);
 });
 
-test("an odd field of a catalogue spoils nothing else, and a list that is null is empty", async () => {
+test("an unexpected field of a catalogue spoils nothing else, and null is an empty list", async () => {
   await using api = await startLocalApi(({ url }) => {
     if (url.pathname.endsWith("/environments")) return { body: { environments: null } };
     if (url.pathname.endsWith("/models")) return { body: { models: [{ id: "m-1", provider: { a: 1 } }] } };
@@ -91,7 +91,7 @@ test.each([
   ["environments", { environments: [{ config: {} }] }, "environments.0.uid"],
   ["models", { models: [{ id: "" }] }, "models.0.id"],
   ["skills", { agents: [{ variants: [] }] }, "agents.0.name"],
-] as const)("%s without what names them are an error that names the field", async (which, body, field) => {
+] as const)("%s without their ids are an error that names the field", async (which, body, field) => {
   await using api = await startLocalApi(() => ({ body }));
   expect(await rejection(api.client()[which]())).toMatchObject({
     name: "ResponseSchemaError",
@@ -99,7 +99,7 @@ test.each([
   });
 });
 
-test("catalogues are tried again and refused like any other read", async () => {
+test("catalogues are retried and refused like other reads", async () => {
   let asked = 0;
   await using api = await startLocalApi(() => {
     asked += 1;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
 import { InvalidRequestError, ResponseSchemaError } from "#agent-runs/errors.ts";
-import type { NewRun } from "#agent-runs/requests.ts";
+import type { NewRun } from "#agent-runs/schema.ts";
 import type { CreateRequest } from "#core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { apiKey, rejection, startLocalApi } from "#test/support/agent-runs/local-api.ts";
@@ -15,7 +15,7 @@ const withServer = (one: Readonly<Record<string, unknown>>) => ({
   config: { mcp_servers: { one } },
 });
 
-test("a run is created with the key, the prompt and everything else that was asked for", async () => {
+test("a run is created with the key, the prompt and all other fields", async () => {
   await using api = await startLocalApi(() => ({ body: created }));
   const request: CreateRequest = {
     prompt: "fix the flaky test",
@@ -37,7 +37,7 @@ test("a run is created with the key, the prompt and everything else that was ask
   expect(JSON.parse(asked?.body ?? "")).toEqual(request);
 });
 
-test("everything that a run can be asked with is sent as it is", async () => {
+test("every field of a new run is sent unchanged", async () => {
   await using api = await startLocalApi(() => ({ body: { ...created, at_capacity: true } }));
   const request: NewRun = {
     title: "Fix",
@@ -67,7 +67,7 @@ test("everything that a run can be asked with is sent as it is", async () => {
   expect(JSON.parse(api.seen[0]?.body ?? "")).toEqual(request);
 });
 
-test("a list with a limit that no service takes is not asked for", async () => {
+test("a list with an invalid limit is not requested", async () => {
   await using api = await startLocalApi(() => ({ body: created }));
   for (const limit of [0, 501, 1.5]) {
     const error = await rejection(api.client().list({ limit }));
@@ -82,7 +82,7 @@ test("a slash after the base URL makes no difference", async () => {
   expect(api.seen.map((asked) => asked.url.pathname)).toEqual(["/api/v1/agent/run"]);
 });
 
-test("a follow-up and a cancel go to their run, whose id is encoded", async () => {
+test("a follow-up and a cancel are sent to their run, with its id encoded", async () => {
   await using api = await startLocalApi(() => ({ body: '"run/1"' }));
   await api.client().followUp("run/1", { message: "and the docs" });
   expect(await api.client().cancel("run/1")).toBe("run/1");
@@ -92,13 +92,13 @@ test("a follow-up and a cancel go to their run, whose id is encoded", async () =
   ]);
 });
 
-test("a follow-up and a cancel are done when the status says so, whatever the body is", async () => {
+test("a follow-up and a cancel succeed by their status, whatever the body", async () => {
   await using api = await startLocalApi(() => ({ body: "{fine" }));
   await api.client().followUp("run-1", { message: "go on" });
   expect(await api.client().cancel("run-1")).toBe("run-1");
 });
 
-test("a page of HTML accepts nothing: a proxy may show it for a service that is away", async () => {
+test("a page of HTML is no acceptance: it may come from a proxy whose service is down", async () => {
   const headers = { "content-type": "text/html; charset=utf-8" };
   await using api = await startLocalApi(() => ({ headers, body: "<html>Back soon</html>" }));
   const followUp = await rejection(api.client().followUp("run-1", { message: "go on" }));
@@ -127,21 +127,24 @@ test.each([
   expect(api.seen).toEqual([]);
 });
 
-test.each(["", ".", "..", "half\ud800"])("%j is no run's id and asks no other endpoint", async (id) => {
-  await using api = await startLocalApi(() => ({ body: {} }));
-  expect(await rejection(api.client().fetch(id))).toBeInstanceOf(InvalidRequestError);
-  expect(await rejection(api.client().followUp(id, { message: "x" }))).toBeInstanceOf(InvalidRequestError);
-  expect(api.seen).toEqual([]);
-});
+test.each(["", ".", "..", "half\ud800"])(
+  "%j is not a run's id, and no other endpoint is called",
+  async (id) => {
+    await using api = await startLocalApi(() => ({ body: {} }));
+    expect(await rejection(api.client().fetch(id))).toBeInstanceOf(InvalidRequestError);
+    expect(await rejection(api.client().followUp(id, { message: "x" }))).toBeInstanceOf(InvalidRequestError);
+    expect(api.seen).toEqual([]);
+  },
+);
 
-test("an unfit base URL or key is told at once, without repeating it", () => {
+test("an invalid base URL or key is an error that does not repeat it", () => {
   const make = (baseUrl: string, key: string) => () => createAgentRunsClient({ baseUrl, apiKey: key });
   expect(make("api.example.com/api/v1", apiKey)).toThrow(TypeError);
   expect(make("https://user:hush@api.example.com/api/v1", apiKey)).toThrow(/^(?!.*hush)/);
   expect(make("https://api.example.com/api/v1", `${apiKey}\n`)).toThrow(/^(?!.*secret)/);
 });
 
-test("the client is what the bot's ports ask for", async () => {
+test("the client satisfies the bot's ports", async () => {
   await using api = await startLocalApi(() => ({ body: created }));
   const client = api.client();
   // The assignments are the check; tsc makes it.

@@ -38,7 +38,7 @@ test("a factory on a later page is found", async () => {
 });
 
 test.each(["paym", "unknown", "", "..", "a/b"])(
-  "%j, which is nobody's whole name, finds none",
+  "%j, which is no factory's whole name, finds none",
   async (name) => {
     await using api = await startLocalApi(factories(payments, payments2));
     expect(await api.client().findFactory(name)).toBeNull();
@@ -50,24 +50,24 @@ test("an alias goes before another factory's name", async () => {
   expect(await api.client().findFactory("pay")).toBe("f-1");
 });
 
-test("a name that several factories have is told, not guessed", async () => {
+test("a name of several factories is an error, not a guess", async () => {
   await using api = await startLocalApi(factories(payments2, twin));
   const error = await rejection(api.client().findFactory("payments factory 2"));
   expect(error).toBeInstanceOf(AmbiguousFactoryError);
   expect(error).toMatchObject({ certainty: "not-sent", retryable: false });
 });
 
-test("a service without factories has none of that name", async () => {
+test("a service without factories finds none", async () => {
   await using api = await startLocalApi(() => ({ status: 404, body: "not here" }));
   expect(await api.client().findFactory("pay")).toBeNull();
 });
 
-test("a failure to look is not the same as finding none", async () => {
+test("a failed search is not the same as finding none", async () => {
   await using api = await startLocalApi(() => problem("feature_not_available", 403));
   expect(await rejection(api.client().findFactory("pay"))).toMatchObject({ status: 403 });
 });
 
-test("factories are listed page by page and all together, and one is fetched by its uid", async () => {
+test("factories are listed by page and completely, and one is fetched by its uid", async () => {
   await using api = await startLocalApi(factories(payments, payments2, twin));
   const client = api.client();
   const page = await client.factories({ search: "payments", limit: 2 });
@@ -80,7 +80,7 @@ test("factories are listed page by page and all together, and one is fetched by 
   expect(await rejection(client.factory("f-9"))).toMatchObject({ name: "NotFoundError" });
 });
 
-test("a dispatch can carry a title and a ticket, and its answer tells where it went", async () => {
+test("a dispatch can carry a title and a ticket, and the answer names the factory", async () => {
   const body = {
     run_id: "run-1",
     state: "QUEUED",

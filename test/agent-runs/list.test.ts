@@ -9,7 +9,7 @@ const page = (ids: readonly string[], next?: string) => ({
   },
 });
 
-test("a query is encoded as the service reads it", async () => {
+test("a query is encoded as the service expects it", async () => {
   await using api = await startLocalApi(() => page([]));
   await api.client().list({
     limit: 500,
@@ -61,7 +61,7 @@ test("all runs are read page by page, with the query repeated on each", async ()
   ]);
 });
 
-test("whoever stops reading asks for no further page", async () => {
+test("no further page is requested after the caller stops", async () => {
   await using api = await startLocalApi(() => page(["a"], "2"));
   for await (const each of api.client().listAll()) {
     expect(each.run_id).toBe("a");
@@ -72,8 +72,8 @@ test("whoever stops reading asks for no further page", async () => {
 
 test.each([
   ["lacks its cursor", { has_next_page: true, next_cursor: null }],
-  ["turns in a circle", { has_next_page: true, next_cursor: "2" }],
-])("a list that %s is an error, not a short list and not an endless one", async (_, page_info) => {
+  ["repeats its cursor", { has_next_page: true, next_cursor: "2" }],
+])("a list that %s is an error, neither a short list nor an endless one", async (_, page_info) => {
   await using api = await startLocalApi(() => ({ body: { runs: [run], page_info } }));
   const error = await rejection(Array.fromAsync(api.client().listAll()));
   expect(error).toBeInstanceOf(ResponseSchemaError);

@@ -10,7 +10,7 @@ import {
   startLocalApi,
 } from "#test/support/agent-runs/local-api.ts";
 
-test("a call tells the status, the headers and the body beside what they mean", async () => {
+test("a call gives the status, the headers and the body beside the parsed data", async () => {
   const headers = { "x-request-id": "req-7" };
   await using api = await startLocalApi(() => ({ status: 202, headers, body: run }));
   const reply = await api.client().fetch("run-1").withResponse();
@@ -21,7 +21,7 @@ test("a call tells the status, the headers and the body beside what they mean", 
   expect(api.seen).toHaveLength(1);
 });
 
-test("the raw answer of every call can be had", async () => {
+test("every call gives its raw response", async () => {
   const page_info = { has_next_page: false };
   const body = {
     ...run,
@@ -62,7 +62,7 @@ test("the raw answer of every call can be had", async () => {
   expect(api.seen).toHaveLength(calls.length);
 });
 
-test("a call that fails is told once, to whoever asks for its raw answer", async () => {
+test("a failed call with withResponse rejects once", async () => {
   const unheard: unknown[] = [];
   const note = (error: unknown) => unheard.push(error);
   process.on("unhandledRejection", note);
@@ -76,7 +76,7 @@ test("a call that fails is told once, to whoever asks for its raw answer", async
   }
 });
 
-test("an endpoint that has no method is called with the same key, query, body and tries", async () => {
+test("an endpoint without a method is called with the same key, query, body and retries", async () => {
   const schedule = { id: "s-1", cron_schedule: "0 9 * * *", more: [1] };
   await using api = await startLocalApi(inTurn({ status: 500 }, reset, { body: schedule }));
   const query = { team: true, page: 2, state: ["A", "B"], metadata: { key: "value" }, none: undefined };
@@ -91,7 +91,7 @@ test("an endpoint that has no method is called with the same key, query, body an
   );
 });
 
-test("another write carries its body, and is repeated only where its caller says that it may be", async () => {
+test("another write carries its body, and is retried only if the caller allows it", async () => {
   await using api = await startLocalApi(() => reset);
   const put = { method: "PUT", path: "agent/schedules/s-1", body: { enabled: false } } as const;
   expect(await rejection(api.client().request(put))).toMatchObject({ name: "AmbiguousOutcomeError" });
@@ -101,7 +101,7 @@ test("another write carries its body, and is repeated only where its caller says
   expect(api.seen).toHaveLength(4);
 });
 
-test("an answer of another endpoint is checked where a schema says how it must be", async () => {
+test("an answer of another endpoint is checked by the schema, if there is one", async () => {
   await using api = await startLocalApi(() => ({ body: { id: "s-1", enabled: "yes" } }));
   const request = { method: "GET", path: "agent/schedules/s-1" } as const;
   const right = await api.client().request({ ...request, schema: z.object({ id: z.string() }) });
@@ -114,12 +114,12 @@ test.each([
   ["JSON", "application/problem+json; charset=utf-8", '{"a":1}', { a: 1 }],
   ["a text", "text/plain", "hello", "hello"],
   ["nothing", "application/json", "", undefined],
-])("an answer of another endpoint that is %s is given as it is", async (_, type, body, expected) => {
+])("an answer of another endpoint that is %s is returned unchanged", async (_, type, body, expected) => {
   await using api = await startLocalApi(() => ({ headers: { "content-type": type }, body }));
   expect(await api.client().request({ method: "GET", path: "agent/other" })).toEqual(expected);
 });
 
-test("an answer that calls itself JSON and is none is an error", async () => {
+test("an answer with the type of JSON and other content is an error", async () => {
   await using api = await startLocalApi(() => ({ body: "{oops" }));
   expect(await rejection(api.client().request({ method: "GET", path: "x" }))).toMatchObject({
     name: "ResponseSchemaError",
@@ -134,7 +134,7 @@ test.each([
   "..\\..\\admin",
   "agent/runs?limit=1",
   "agent#there",
-])("a path such as %j leads nowhere, and takes the key nowhere", async (path) => {
+])("a path such as %j is refused, and the key is not sent", async (path) => {
   await using api = await startLocalApi(() => ({ body: {} }));
   const error = await rejection(api.client().request({ method: "GET", path }));
   expect(error).toMatchObject({ name: "InvalidRequestError", certainty: "not-sent", fields: ["path"] });

@@ -6,7 +6,7 @@ const said = (role: string, ...texts: string[]) => ({
   content: texts.map((text) => ({ type: "text", text })),
 });
 
-test("messages are what user and assistant said, step by step and inner steps after their own", async () => {
+test("messages are the texts of user and assistant, step by step, with inner steps last", async () => {
   await using api = await startLocalApi(() => ({
     body: {
       conversation_id: "c-1",
@@ -46,7 +46,7 @@ test("messages are what user and assistant said, step by step and inner steps af
   expect(api.seen[0]?.url.pathname).toBe("/api/v1/agent/runs/run-1/conversation");
 });
 
-test("a message says when it was said where the API does", async () => {
+test("a message has a time if the API gives one", async () => {
   const messages = [{ ...said("user", "hi"), timestamp: "2026-01-01T00:00:01Z" }, said("assistant", "hello")];
   await using api = await startLocalApi(() => ({
     body: { conversation_id: "c-1", steps: [{ id: "1", messages, steps: [] }] },
@@ -57,13 +57,13 @@ test("a message says when it was said where the API does", async () => {
   ]);
 });
 
-test("the raw conversation is given as it is", async () => {
+test("the raw conversation is returned unchanged", async () => {
   const body = { conversation_id: "c-1", steps: [{ id: "1", messages: [said("user", "hi")], steps: [] }] };
   await using api = await startLocalApi(() => ({ body }));
   expect(await api.client().conversation("run-1")).toEqual(body);
 });
 
-test.each([404, 422])("a run whose conversation answers %i has no messages", async (status) => {
+test.each([404, 422])("a run whose conversation is a %i has no messages", async (status) => {
   await using api = await startLocalApi(() => problem("resource_not_found", status));
   expect(await api.client().messages("run-1")).toBeNull();
   expect(await rejection(api.client().conversation("run-1"))).toMatchObject({ status });

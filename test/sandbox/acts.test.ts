@@ -29,7 +29,7 @@ function expectGitHubSigned({ headers, body }: Received, { sandbox }: OpenedSand
   expect(headers["x-hub-signature-256"]).toBe(`sha256=${digest}`);
 }
 
-test("a slash command reaches the bot's own endpoint, signed, and the page hears how it was answered", async () => {
+test("a slash command reaches the bot's endpoint, signed, and the page gets the bot's status", async () => {
   const opened = await openSandbox();
   const said = { user: "alice", channel: general, text: "/agent run fix the flaky test" };
   expect(await opened.act("slack/say", said)).toEqual({ status: 200, answer: { ok: true, status: 200 } });
@@ -51,7 +51,7 @@ test("a message and a mention reach the bot as signed events", async () => {
   expect(types).toEqual(["app_mention", "message"]);
 });
 
-test("what is said in a channel without the bot stays there", async () => {
+test("messages in a channel without the bot are not sent to it", async () => {
   const opened = await openSandbox();
   await opened.act("slack/say", { user: "alice", channel: random, text: "hello" });
   await opened.act("slack/say", { user: "alice", channel: general, text: "and here" });
@@ -59,7 +59,7 @@ test("what is said in a channel without the bot stays there", async () => {
   expect(opened.received.map(({ body }) => JSON.parse(body).event.text)).toEqual(["and here"]);
 });
 
-test("a reply is sent as a part of its thread", async () => {
+test("a reply is sent with its thread", async () => {
   const opened = await openSandbox();
   const { ts } = await opened.slack("chat.postMessage", card("*In progress*"));
   const before = opened.received.length;
@@ -84,7 +84,7 @@ test("a pressed button reaches the bot as a signed interaction", async () => {
   expect(payload).toMatchObject({ type: "block_actions", user: { id: "UBOB" }, actions: [{ value: "d1" }] });
 });
 
-test("a button that is not there any more is told, and the bot hears nothing", async () => {
+test("pressing a button that is gone fails, and sends nothing to the bot", async () => {
   const opened = await openSandbox();
   const { ts } = await opened.slack("chat.postMessage", { channel: general, text: "no button" });
   await receivedOne(opened);
@@ -113,14 +113,14 @@ test("an issue, its label and its comment reach the bot as signed webhooks, in t
   ]);
 });
 
-test("whoever may only read can't put a label, as on GitHub", async () => {
+test("people with read access can't add a label, as on GitHub", async () => {
   const opened = await openSandbox();
   const answer = await opened.act("github/label", { user: "mallory", issue: 1, label: "agent", on: true });
   expect(answer).toMatchObject({ status: 422, answer: { ok: false } });
   expect(opened.received).toEqual([]);
 });
 
-test("a bot that does not take a webhook is told to the person who acted", async () => {
+test("the person who acted learns that the bot refused a webhook", async () => {
   const opened = await openSandbox();
   opened.answerWith(503);
   const { answer } = await opened.act("github/comment", { user: "alice", issue: 1, body: "Hello?" });
@@ -147,16 +147,19 @@ const nonsense: readonly (readonly [string, string, unknown])[] = [
   ["a body that is a list", "github/comment", [1, 2]],
   ["a body that is null", "slack/press", null],
 ];
-test.each(nonsense)("%s is refused with a sentence, and the bot hears nothing", async (_, path, body) => {
-  const opened = await openSandbox();
-  const { status, answer } = await opened.act(path, body);
-  expect(status).toBe(422);
-  expect(answer).toEqual({ ok: false, error: expect.stringMatching(/\w/) });
-  expect(opened.received).toEqual([]);
-});
+test.each(nonsense)(
+  "%s is refused with a sentence, and nothing is sent to the bot",
+  async (_, path, body) => {
+    const opened = await openSandbox();
+    const { status, answer } = await opened.act(path, body);
+    expect(status).toBe(422);
+    expect(answer).toEqual({ ok: false, error: expect.stringMatching(/\w/) });
+    expect(opened.received).toEqual([]);
+  },
+);
 
 test.each(["slack/edit", "slack", "nowhere/say", "slack/constructor", "__proto__/say", "slack/say/more"])(
-  "there is no act %s",
+  "the act %s does not exist",
   async (path) => {
     const opened = await openSandbox();
     expect((await opened.act(path, {})).status).toBe(404);

@@ -14,7 +14,7 @@ async function asHost(url: string, host: string, path: string, method = "GET"): 
   return response.statusCode;
 }
 
-test("a page that gave its own name our address gets nothing and does nothing", async () => {
+test("a site whose name points at our address is refused everything (DNS rebinding)", async () => {
   const { url, received } = await openSandbox();
   for (const path of [
     "/sandbox",
@@ -29,7 +29,7 @@ test("a page that gave its own name our address gets nothing and does nothing", 
   expect(received).toEqual([]);
 });
 
-test("loopback by any of its names, and the public address, are ours", async () => {
+test("every loopback name and the public address are accepted", async () => {
   const { url } = await openSandbox({ publicUrl: "https://agents.example.com" });
   for (const host of ["localhost:1", "127.0.0.1", "[::1]:80", "agents.example.com"]) {
     expect([host, await asHost(url, host, "/sandbox")]).toEqual([host, 200]);
@@ -42,7 +42,7 @@ test.each([
   ["the Origin of another port", { origin: "http://127.0.0.1:1" }],
   ["Sec-Fetch-Site", { "sec-fetch-site": "cross-site" }],
   ["Sec-Fetch-Site of another port", { "sec-fetch-site": "same-site" }],
-])("another web site is known by %s and may not act", async (_, headers) => {
+])("another web site is recognised by %s and may not act", async (_, headers) => {
   const opened = await openSandbox();
   const { status, answer } = await opened.act("slack/say", hello, headers);
   expect(status).toBe(403);
@@ -59,7 +59,7 @@ test("our own page may act", async () => {
 });
 
 test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""])(
-  "a body called %o, as a form of another site could send it, is refused",
+  "a body of type %o, which another site's form could send, is refused",
   async (type) => {
     const opened = await openSandbox();
     const { status } = await opened.act("slack/say", hello, { "content-type": type });
@@ -68,14 +68,14 @@ test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-da
   },
 );
 
-test("JSON is known also with a charset, and what is no JSON is refused", async () => {
+test("JSON may have a charset, and an invalid body is refused", async () => {
   const opened = await openSandbox();
   const type = { "content-type": "application/json; charset=utf-8" };
   expect((await opened.act("slack/say", hello, type)).status).toBe(200);
   expect((await opened.act("slack/say", "{not json")).status).toBe(400);
 });
 
-test("a body that is too long is refused, also when its length is not told before", async () => {
+test("a body that is too long is refused, even without a Content-Length", async () => {
   const opened = await openSandbox();
   const long = JSON.stringify({ ...hello, text: "x".repeat(400_000) });
   expect((await opened.act("slack/say", long)).status).toBe(413);
@@ -90,7 +90,7 @@ test("a body that is too long is refused, also when its length is not told befor
   expect(answer.statusCode).toBe(413);
 });
 
-test("acts are posted, nothing else", async () => {
+test("acts only accept POST", async () => {
   const { url } = await openSandbox();
   const answer = await fetch(`${url}/sandbox/act/slack/say`);
   expect(answer.status).toBe(405);

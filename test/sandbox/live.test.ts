@@ -9,7 +9,7 @@ import { seePage } from "#test/support/sandbox/seen-page.ts";
 const headline = ({ blocks: [first] }: PageMessage): string =>
   first?.kind === "rich" ? plainOf(first.content) : "";
 
-test("the page begins with both halves, as they were prepared", async () => {
+test("the page starts with both prepared halves", async () => {
   const { url } = await openSandbox();
   const { slack, github } = await (await seePage(url)).until(() => true);
   expect(slack.people).toEqual(["alice", "bob"]);
@@ -25,7 +25,7 @@ test("the page begins with both halves, as they were prepared", async () => {
   expect(github.issues).toMatchObject([{ number: 1, title: "The login test is flaky", author: "bob" }]);
 });
 
-test("a card that the bot posts and then edits changes on the page by itself", async () => {
+test("a card that the bot posts and edits changes on the page", async () => {
   const opened = await openSandbox();
   const page = await seePage(opened.url);
   const { ts } = await opened.slack("chat.postMessage", card(":hourglass_flowing_sand: *Queued*"));
@@ -42,7 +42,7 @@ test("a card that the bot posts and then edits changes on the page by itself", a
   });
 });
 
-test("replies stand under their message, reactions at theirs, and a private word names who sees it", async () => {
+test("replies and reactions appear with their message, and a private message names its reader", async () => {
   const opened = await openSandbox();
   const page = await seePage(opened.url);
   const { ts } = await opened.slack("chat.postMessage", card("*Queued*"));
@@ -57,7 +57,7 @@ test("replies stand under their message, reactions at theirs, and a private word
   expect(under(seen)[1]).toMatchObject({ bot: true, onlyFor: "bob" });
 });
 
-test("a comment of the bot shows without its hidden marker, and its edit shows", async () => {
+test("a comment of the bot appears without its hidden marker, and so does its edit", async () => {
   const opened = await openSandbox();
   const page = await seePage(opened.url);
   const body = "<!-- agent-runs-bot e1 -->\n⚙️ **In progress**";
@@ -71,7 +71,7 @@ test("a comment of the bot shows without its hidden marker, and its edit shows",
   await page.until((seen) => plainOf(comments(seen)[0]?.body ?? []) === "✅ Succeeded");
 });
 
-test("many changes at once are one event, not many", async () => {
+test("many changes at once make few events", async () => {
   const opened = await openSandbox();
   const page = await seePage(opened.url);
   await page.until(() => true);
@@ -82,7 +82,7 @@ test("many changes at once are one event, not many", async () => {
   expect(page.events.length).toBeLessThan(30);
 });
 
-test("one who listens no more, and then is gone, holds nobody else up", async () => {
+test("a client that stops reading, and then disconnects, delays nobody else", async () => {
   const opened = await openSandbox();
   const socket = createConnection(Number(new URL(opened.url).port), "127.0.0.1");
   socket.write("GET /sandbox/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
@@ -99,14 +99,14 @@ test("one who listens no more, and then is gone, holds nobody else up", async ()
   await page.until(({ github }) => github.issues[0]?.comments.length === 6);
 });
 
-test("everybody who watches sees the same", async () => {
+test("all clients see the same state", async () => {
   const opened = await openSandbox();
   const pages = [await seePage(opened.url), await seePage(opened.url)];
   await opened.act("github/comment", { user: "alice", issue: 1, body: "Hello" });
   for (const page of pages) await page.until(({ github }) => github.issues[0]?.comments.length === 1);
 });
 
-test("stopping ends the streams, so that the server can stop too", async () => {
+test("stopping ends the streams, so that the server can stop", async () => {
   const opened = await openSandbox();
   const page = await seePage(opened.url);
   await page.until(() => true);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openSandbox } from "#test/support/sandbox/opened-sandbox.ts";
 
-test("the page loads nothing from elsewhere, runs nothing inline and can't be framed", async () => {
+test("the page loads nothing from other sites, runs nothing inline and can't be framed", async () => {
   const { url } = await openSandbox();
   const page = await fetch(`${url}/sandbox`);
   expect(page.status).toBe(200);
@@ -15,7 +15,7 @@ test("the page loads nothing from elsewhere, runs nothing inline and can't be fr
   expect(html).not.toMatch(/(?:src|href)="(?!\/sandbox\/page\/|#)/);
 });
 
-test("everything that the page and its scripts refer to is there", async () => {
+test("every file that the page and its scripts refer to exists", async () => {
   const { url } = await openSandbox();
   const waiting = [`${url}/sandbox`];
   const loaded = new Map<string, string>();
@@ -36,7 +36,7 @@ test("everything that the page and its scripts refer to is there", async () => {
   expect(loaded.size).toBeGreaterThan(10);
 });
 
-test("the page's scripts never make markup out of a text", async () => {
+test("the page's scripts never turn text into markup", async () => {
   const { url } = await openSandbox();
   for (const name of [
     "page",
@@ -62,7 +62,7 @@ test.each([
   "/sandbox/page/",
   "/sandbox/page/page.js/x",
   "/sandbox/nothing",
-])("nothing is at %s", async (path) => {
+])("%s is not found", async (path) => {
   const { url } = await openSandbox();
   const answer = await fetch(`${url}${path}`);
   expect(answer.status).toBe(404);

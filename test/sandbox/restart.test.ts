@@ -26,7 +26,7 @@ test("after a restart the bot edits the card it posted before, with the token it
   );
 });
 
-test("what happens is on disk soon, without a stop", async () => {
+test("changes are saved soon, without a stop", async () => {
   const { dataDir, ...opened } = await openSandbox();
   await opened.act("github/open", { user: "bob", title: "Found on disk", body: "" });
   await expect.poll(() => readFile(join(dataDir, "sandbox.json"), "utf8")).toContain("Found on disk");
@@ -42,7 +42,7 @@ test("an issue that is opened after a restart gets the next number", async () =>
   expect(answer).toMatchObject({ number: 3 });
 });
 
-test("the file is for its owner's eyes only, and nothing half-written stays beside it", async () => {
+test("only the owner may read the file, and no temporary file stays beside it", async () => {
   const { dataDir, stop, act } = await openSandbox();
   await act("github/open", { user: "bob", title: "Another", body: "" });
   await stop();
@@ -51,7 +51,7 @@ test("the file is for its owner's eyes only, and nothing half-written stays besi
 });
 
 test.each(["", "{", '{"secrets":{}}', "[]"])(
-  "a file that holds %o is set aside and told",
+  "a file that contains %o is set aside and logged",
   async (content) => {
     const dataDir = await freshFolder();
     await writeFile(join(dataDir, "sandbox.json"), content);

@@ -22,7 +22,7 @@ async function errorOf(call: Promise<unknown>): Promise<string> {
   return "none";
 }
 
-test("it refuses what Slack refuses, in Slack's words", async () => {
+test("it refuses what Slack refuses, with Slack's error codes", async () => {
   await using world = await createWorld();
   const client = clientOf(world);
   const section = (text: string) => ({ type: "section" as const, text: { type: "mrkdwn" as const, text } });
@@ -51,7 +51,7 @@ test("it refuses what Slack refuses, in Slack's words", async () => {
   expect(messagesIn(world.slack)).toHaveLength(1);
 });
 
-test("it gives metadata only to those who ask for it, and pages from both ends", async () => {
+test("it returns metadata on request only, and pages in both directions", async () => {
   await using world = await createWorld();
   const client = clientOf(world);
   const metadata = { event_type: "x", event_payload: { effect: "e1" } };
@@ -74,7 +74,7 @@ test("it gives metadata only to those who ask for it, and pages from both ends",
   expect(history.messages?.[1]).toMatchObject({ metadata });
 });
 
-test("what people type is encoded as Slack encodes it", async () => {
+test("typed text is encoded as Slack encodes it", async () => {
   await using world = await createWorld();
   await world.slack.say({
     user: "alice",
@@ -86,7 +86,7 @@ test("what people type is encoded as Slack encodes it", async () => {
   );
 });
 
-test("a channel without the bot tells it nothing until it is invited", async () => {
+test("the bot gets no events from a channel until it is invited", async () => {
   await using world = await createWorld();
   const act = { user: "alice", channel: "random" };
   expect((await world.slack.say({ ...act, text: "@agent hi" })).statuses).toEqual([]);
@@ -94,7 +94,7 @@ test("a channel without the bot tells it nothing until it is invited", async () 
   expect((await world.slack.say({ ...act, text: "@agent hi" })).statuses).toEqual([200, 200]);
 });
 
-test("an old message delivered again is the same event", async () => {
+test("an old message that is delivered again is the same event", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });
   await world.slack.again({ channel: "general", ts });
@@ -102,7 +102,7 @@ test("an old message delivered again is the same event", async () => {
   expect(world.events[0]).toEqual(world.events[1]);
 });
 
-test("it tells its listeners of changes, and goes on from a snapshot", async () => {
+test("it calls its listeners on changes, and continues from a snapshot", async () => {
   await using world = await createWorld();
   let changes = 0;
   const stop = world.slack.subscribe(() => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMetrics } from "#web/metrics.ts";
 
-test("what happened is counted by kind and outcome, in seconds", async () => {
+test("events are counted by kind and outcome, in seconds", async () => {
   const { registry, count } = createMetrics(() => ({ unsettled: 0, pendingEffects: 0, unfinishedRuns: 0 }));
   count({ kind: "accepted", event: "reply", answer: "saved", durationMs: 30 });
   count({ kind: "accepted", event: "reply", answer: "saved", durationMs: 70 });
@@ -21,7 +21,7 @@ test("what happened is counted by kind and outcome, in seconds", async () => {
   expect(lines).toContain("agent_runs_bot_sweep_changed_total 5");
 });
 
-test("how much is still to do is read anew each time", async () => {
+test("the load is read again each time", async () => {
   let pending = 3;
   const { registry } = createMetrics(() => ({ unsettled: 1, pendingEffects: pending, unfinishedRuns: 2 }));
   expect(await registry.metrics()).toMatch(/^agent_runs_bot_pending_effects 3$/m);

@@ -3,13 +3,13 @@ import { createReadiness } from "#web/readiness.ts";
 
 const options = { timeoutMs: 1000, cacheMs: 2000, now: () => 0 };
 
-test("a check that never answers is told, and holds up no other for longer than its time", async () => {
+test("a check without an answer is reported after its time, and the others are not delayed", async () => {
   const checks = { store: () => Promise.resolve(), api: () => new Promise<void>(() => {}) };
   const readiness = createReadiness(checks, { ...options, timeoutMs: 50 });
   expect(await readiness()).toEqual({ store: "ok", api: "no answer within 0.05 s" });
 });
 
-test("a check that throws at once, or throws no Error, is told too", async () => {
+test("a check that throws at once, or throws something other than an Error, is reported too", async () => {
   const checks = {
     api: () => {
       throw new Error("no route");
@@ -18,11 +18,11 @@ test("a check that throws at once, or throws no Error, is told too", async () =>
   };
   expect(await createReadiness(checks, options)()).toEqual({
     api: "no route",
-    slack: "it failed without a reason",
+    slack: "unknown error",
   });
 });
 
-test("all checks are under way at once", async () => {
+test("all checks run at once", async () => {
   let begun = 0;
   const all = Promise.withResolvers<void>();
   const check = async () => {
@@ -34,7 +34,7 @@ test("all checks are under way at once", async () => {
   expect(await readiness()).toEqual({ store: "ok", api: "ok", slack: "ok" });
 });
 
-test("questions in quick succession share an answer, later ones get a new one", async () => {
+test("calls in quick succession share a result, and later ones get a new one", async () => {
   let asked = 0;
   let now = 0;
   const check = async () => {

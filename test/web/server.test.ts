@@ -29,14 +29,14 @@ async function serving(site: Partial<Site>) {
   return server;
 }
 
-test("port 0 is answered with the port that is really listened on", async () => {
+test("port 0 returns the actual port", async () => {
   const { url, port } = await serving({});
   expect(port).toBeGreaterThan(0);
   expect(url).toBe(`http://127.0.0.1:${port}`);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-test("until the bot is ready, it lives, and asks for everything else to be sent again", async () => {
+test("until the bot is open, healthz answers 200 and everything else 503", async () => {
   const { web, url } = await listening();
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   const early = await fetch(`${url}/slack/events`, { method: "POST", body: "{}" });
@@ -46,14 +46,14 @@ test("until the bot is ready, it lives, and asks for everything else to be sent 
   expect(await (await fetch(`${url}/slack/events`, { method: "POST", body: "{}" })).text()).toBe("taken");
 });
 
-test("a path that leads nowhere is a 404 in JSON", async () => {
+test("an unknown path is a 404 in JSON", async () => {
   const { url } = await serving({});
   const answer = await fetch(`${url}/slack/events`, { method: "POST" });
   expect(answer.status).toBe(404);
   expect(await answer.json()).toEqual({ error: "there is nothing at this path" });
 });
 
-test("the wrong method is a 405 that names the right one, and HEAD is as good as GET", async () => {
+test("the wrong method is a 405 that names the right one, and HEAD works like GET", async () => {
   const { url } = await serving({});
   const answer = await fetch(`${url}/healthz`, { method: "POST" });
   expect(answer.status).toBe(405);
@@ -61,12 +61,12 @@ test("the wrong method is a 405 that names the right one, and HEAD is as good as
   expect((await fetch(`${url}/healthz`, { method: "HEAD" })).status).toBe(200);
 });
 
-test("a route is found whatever its query is", async () => {
+test("a route is found with any query", async () => {
   const { url } = await serving({});
   expect((await fetch(`${url}/healthz?from=probe`)).status).toBe(200);
 });
 
-test("a mount gets its prefix and all below it, and nothing that merely begins alike", async () => {
+test("a mount gets its prefix and all below it, and no other path that begins with the same letters", async () => {
   const mounts = { "/api/v1": (request: Request) => new Response(new URL(request.url).pathname) };
   const { url } = await serving({ mounts });
   expect(await (await fetch(`${url}/api/v1`)).text()).toBe("/api/v1");
@@ -74,7 +74,7 @@ test("a mount gets its prefix and all below it, and nothing that merely begins a
   expect((await fetch(`${url}/api/v10`)).status).toBe(404);
 });
 
-test("a listener or mount that fails is a 500 in JSON, is logged, and harms no other request", async () => {
+test("a listener or mount that fails is a 500 in JSON and is logged, and other requests work", async () => {
   const { url, lines } = await serving({
     routes: { "GET /bad": () => Promise.reject(new Error("no luck")) },
     mounts: {
@@ -97,7 +97,7 @@ test("a listener or mount that fails is a 500 in JSON, is logged, and harms no o
   );
 });
 
-test("a request line that is no path harms nothing", async () => {
+test("a request line without a path does no harm", async () => {
   const { url, port } = await serving({ mounts: { "/api/v1": () => new Response("x") } });
   const socket = createConnection(port, "127.0.0.1");
   socket.end("GET http://[ HTTP/1.1\r\nHost: %%%\r\nConnection: close\r\n\r\n");
@@ -135,12 +135,12 @@ test.each([
   });
 });
 
-test("HTTP/1.0, which has no Host, is answered", async () => {
+test("an HTTP/1.0 request without a Host is answered", async () => {
   const { port } = await serving({ mounts: { "/api/v1": () => new Response("x") } });
   expect(await told(port, "GET /api/v1 HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test("what is broken behind a whole request is never told as the answer to that", async () => {
+test("a refusal is never taken for the answer to an earlier complete request", async () => {
   const entered = Promise.withResolvers<void>();
   const leave = Promise.withResolvers<void>();
   const { port } = await serving({
@@ -159,7 +159,7 @@ test("what is broken behind a whole request is never told as the answer to that"
   leave.resolve();
 });
 
-test("a port that is taken is told in one sentence", async () => {
+test("a port in use is reported in one sentence", async () => {
   const { port } = await listening();
   const { log } = recordingLog();
   expect(await createWeb({ log }).listen({ host: "127.0.0.1", port })).toEqual({
@@ -168,16 +168,16 @@ test("a port that is taken is told in one sentence", async () => {
   });
 });
 
-test("a host that is not this machine is told in one sentence", async () => {
+test("a host that is not this machine is reported in one sentence", async () => {
   const { log } = recordingLog();
   const answer = await createWeb({ log }).listen({ host: "192.0.2.1", port: 0 });
   expect(answer).toMatchObject({
     ok: false,
-    problem: expect.stringMatching(/^HOST 192\.0\.2\.1 is no address/),
+    problem: expect.stringMatching(/^HOST 192\.0\.2\.1 is not an address/),
   });
 });
 
-test("stopping waits for the answer under way, and takes no further request", async () => {
+test("stopping waits for the answer under way, and accepts no further request", async () => {
   const entered = Promise.withResolvers<void>();
   const leave = Promise.withResolvers<void>();
   const { web, url } = await serving({
@@ -199,7 +199,7 @@ test("stopping waits for the answer under way, and takes no further request", as
   await stopped;
 });
 
-test("from when the bot begins to stop, one who never ends has a certain time, however late the server stops", async () => {
+test("the time limit for open connections starts with drain, however late stop is called", async () => {
   const { web, port } = await listening({ stopWithinMs: 100 });
   const arrived = Promise.withResolvers<void>();
   web.open({ routes: { "POST /slack/events": () => arrived.resolve() }, mounts: {} });
@@ -214,12 +214,12 @@ test("from when the bot begins to stop, one who never ends has a certain time, h
   await web.stop();
 });
 
-test("stopping a server that never listened is done at once", async () => {
+test("stopping a server that never listened takes no time", async () => {
   const { log } = recordingLog();
   await createWeb({ log }).stop();
 });
 
-test("an address that Node can't serve is no reason for a stack", async () => {
+test("an address that Node can't listen on is reported without a stack", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { log } = recordingLog();
@@ -228,7 +228,7 @@ test("an address that Node can't serve is no reason for a stack", async () => {
   taken.close();
 });
 
-test("readyz names what is down, with the reason, and what is up", async () => {
+test("readyz names the failed checks with their reasons, and the others", async () => {
   const checks = {
     store: () => Promise.resolve(),
     slack: () => Promise.reject(new Error("Slack says invalid_auth")),
@@ -239,7 +239,7 @@ test("readyz names what is down, with the reason, and what is up", async () => {
   expect(await answer.json()).toEqual({ store: "ok", slack: "Slack says invalid_auth" });
 });
 
-test("readyz is 200 when everything answers, and metrics are Prometheus text", async () => {
+test("readyz is 200 when all checks pass, and metrics are Prometheus text", async () => {
   const checks = { store: () => Promise.resolve() };
   const { url } = await serving({ routes: statusRoutes(checks, createMetrics(noLoad).registry) });
   const ready = await fetch(`${url}/readyz`);
@@ -250,7 +250,7 @@ test("readyz is 200 when everything answers, and metrics are Prometheus text", a
   expect(await metrics.text()).toContain("process_cpu_seconds_total");
 });
 
-test("a body that never ends does not keep the server from stopping", async () => {
+test("an endless body does not keep the server from stopping", async () => {
   const { web, port } = await listening({ stopWithinMs: 100 });
   const arrived = Promise.withResolvers<void>();
   web.open({ routes: { "POST /slack/events": () => arrived.resolve() }, mounts: {} });

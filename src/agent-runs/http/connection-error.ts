@@ -1,13 +1,12 @@
 import { NetworkError, TimeoutError } from "ky";
 import { ConnectionError, RequestTimeoutError } from "../errors.ts";
 
-/** Steps that come before the first byte of a request. */
+/** System calls that precede the first byte of a request. */
 const beforeSending = new Set(["getaddrinfo", "connect"]);
 
 /**
- * Codes that mean the same where no step is named: Node's DNS and connect errors, undici's connect time-out
- * and pool, and TLS handshakes that end before anything is sent. Resets and other TLS alerts are not here:
- * they may come after the request.
+ * Codes of errors that precede the request and name no system call: DNS and connect errors of Node and undici,
+ * and failed TLS handshakes. Resets and other TLS alerts may come after the request, so they are not here.
  */
 const notSentCodes = new Set([
   "ECONNREFUSED",
@@ -35,11 +34,11 @@ const notSentCodes = new Set([
 const timeOutCodes = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /**
- * The error and its causes, outermost first; fetch tells the reason in the cause of its cause. An error of
- * another realm (a test runner's, a frame's) is no `Error` of ours, so anything that has fields counts.
+ * The error and its causes, outermost first; fetch puts the reason into the cause of its cause. An error of
+ * another realm (a frame, a test runner) is not `instanceof Error`, so any object counts.
  */
 function* chain(error: unknown): Generator<object> {
-  // A chain that bites its tail must not hold us up.
+  // The limit ends a circular chain.
   for (let depth = 0; typeof error === "object" && error !== null && depth < 8; depth++) {
     yield error;
     error = Reflect.get(error, "cause");
@@ -54,11 +53,11 @@ const textIn = (error: object, field: "code" | "syscall"): string | undefined =>
 const isNotSent = (error: object): boolean =>
   notSentCodes.has(textIn(error, "code") ?? "") || beforeSending.has(textIn(error, "syscall") ?? "");
 
-/** The error for a request that got no whole answer within `timeoutMs`, or none at all. */
+/** The error for a request without a complete answer; `timeoutMs` is for the sentence of a time-out. */
 export function connectionError(error: unknown, timeoutMs: number): ConnectionError {
   const causes = [...chain(error)];
   const code = causes.map((cause) => textIn(cause, "code")).find((each) => each !== undefined);
-  // Neither of ky's own errors may be the cause: they hold the request, and with it the API key.
+  // ky's errors contain the request, and with it the API key, so they can't be the cause.
   if (error instanceof TimeoutError || timeOutCodes.has(code ?? "")) {
     return new RequestTimeoutError({
       certainty: "unknown",

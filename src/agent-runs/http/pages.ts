@@ -1,34 +1,31 @@
 import { ResponseSchemaError } from "../errors.ts";
-
-interface Page {
-  readonly page_info?:
-    | { readonly has_next_page: boolean; readonly next_cursor?: string | null | undefined }
-    | null
-    | undefined;
-}
+import type { PageInfo } from "../schema/run.ts";
+import type { Reply } from "./reply.ts";
 
 /**
- * Every page that `load` gives, in order; `cursor` is undefined for the first. Throws `ResponseSchemaError`
- * where more is promised and can't be had: a list cut short would pass for a whole one.
+ * Every page of a query, in order; `load` gets the query with each page's cursor. Throws `ResponseSchemaError`
+ * if a further page is announced without a way to it: the list would look complete and be cut short.
  */
-export async function* pages<P extends Page>(
-  load: (cursor: string | undefined) => Promise<P>,
-): AsyncGenerator<P, void, undefined> {
+export async function* pages<
+  Q extends { readonly cursor?: string | undefined },
+  P extends { readonly page_info?: PageInfo | null | undefined },
+>(query: Q, load: (query: Q) => Promise<Reply<P>>): AsyncGenerator<P, void, undefined> {
   const visited = new Set<string>();
-  let cursor: string | undefined;
-  for (;;) {
-    const page = await load(cursor);
-    yield page;
-    if (!page.page_info?.has_next_page) return;
-    const next = page.page_info.next_cursor;
-    // An empty one would lead to the first page again.
+  for (let cursor: string | undefined; ; ) {
+    const { data } = await load(cursor === undefined ? query : { ...query, cursor });
+    yield data;
+    if (!data.page_info?.has_next_page) return;
+    const next = data.page_info.next_cursor;
+    // An empty cursor would lead to the first page again.
     if (!next || visited.has(next)) {
-      throw new ResponseSchemaError({
-        certainty: "refused",
-        retryable: true,
-        reason: "The Agent Runs API promised a further page without a way to it: page_info.next_cursor.",
-        fields: ["page_info.next_cursor"],
-      });
+      throw new ResponseSchemaError(
+        {
+          certainty: "refused",
+          retryable: true,
+          reason: "The Agent Runs API announced another page without a usable page_info.next_cursor.",
+        },
+        ["page_info.next_cursor"],
+      );
     }
     visited.add(next);
     cursor = next;

@@ -1,9 +1,13 @@
-import type { QueryValue } from "../requests.ts";
+/** One value, several under the same name, or a map that is written `name[key]=value`. */
+export type QueryValue =
+  | string
+  | number
+  | boolean
+  | undefined
+  | readonly string[]
+  | Readonly<Record<string, string>>;
 
-/**
- * A query string without the question mark: a list repeats its name, a map is written `name[key]=value`, what
- * is undefined is left out.
- */
+/** A query string without the question mark; undefined values are left out. */
 export function encodeQuery(query: Readonly<Record<string, QueryValue>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

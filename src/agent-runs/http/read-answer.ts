@@ -1,25 +1,25 @@
 import type { z } from "zod";
-import { ResponseSchemaError } from "../errors.ts";
+import { InvalidRequestError, ResponseSchemaError } from "../errors.ts";
 import { isUnchangedBy } from "../schema/unchanged.ts";
+import type { Answer } from "./reply.ts";
 import type { Repeat } from "./retry.ts";
-import type { Answer } from "./status-error.ts";
 
 interface Circumstances {
   readonly repeat: Repeat;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
 }
 
-/** What becomes of a 2xx answer. Throws `ResponseSchemaError` if it is not as it must be. */
+/** How a 2xx answer is read. Throws `ResponseSchemaError` if it is not of the expected form. */
 export interface Reading<T> {
-  /** The status says everything: the body is left alone, so that nothing about it can fail. */
+  /** The status says everything: the body is left unread, so that nothing about it can fail. */
   readonly bodyless?: true;
   readonly read: (answer: Answer, circumstances: Circumstances) => T;
 }
 
 /**
- * For calls whose 2xx answer says only that they were accepted. A page of HTML says no such thing: it comes from
- * whatever stands before a service that is away.
+ * For calls whose 2xx answer only says that they were accepted. A page of HTML does not say so: it comes from
+ * a proxy in front of a service that is down.
  */
 export const accepted = <T>(data: T): Reading<T> => ({
   bodyless: true,
@@ -31,7 +31,7 @@ export const accepted = <T>(data: T): Reading<T> => ({
   },
 });
 
-/** A JSON body as the schema has it. */
+/** A JSON body, checked by the schema. */
 export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
   const test = isUnchangedBy(schema);
   const isUnchanged = (value: unknown): value is T => test(value);
@@ -43,7 +43,7 @@ export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
         if (isUnchanged(value)) return value;
         result = schema.safeParse(value);
       } catch (error) {
-        // Nested too deep for the stack, or a caller's own schema that throws: the request was answered all the same.
+        // Nested too deep for the stack, or a caller's schema that throws. The request was still answered.
         throw schemaError([wholeBody], answer, circumstances, error);
       }
       if (result.success) return result.data;
@@ -52,7 +52,7 @@ export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
   };
 }
 
-/** Whatever it is: JSON parsed, another text as it is, undefined for none. */
+/** Parsed JSON, the text if it is not JSON, or undefined if it is empty. */
 export const asItIs: Reading<unknown> = {
   read(answer, circumstances) {
     if (answer.body === "") return undefined;
@@ -61,11 +61,19 @@ export const asItIs: Reading<unknown> = {
   },
 };
 
+/** Throws `InvalidRequestError`, which names the fields, if the schema rejects a request. */
+export function checkRequest(schema: z.ZodType, request: unknown, sentence: string): void {
+  const result = schema.safeParse(request);
+  if (result.success) return;
+  const fields = fieldsOf(result.error.issues);
+  throw new InvalidRequestError(`${sentence}: ${fields.join(", ")}.`, fields, { cause: result.error });
+}
+
 function parseJson(answer: Answer, circumstances: Circumstances): unknown {
   try {
     return JSON.parse(answer.body);
   } catch {
-    // The parser's own words quote the body, and with it perhaps a secret.
+    // The parser's message quotes the body, which may hold a secret.
     throw schemaError([wholeBody], answer, circumstances);
   }
 }
@@ -73,11 +81,11 @@ function parseJson(answer: Answer, circumstances: Circumstances): unknown {
 const wholeBody = "the body";
 const mostFields = 5;
 
-/** The fields that a schema finds fault with, each once. */
-export const fieldsOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
+/** The fields that a schema rejects, each once. */
+const fieldsOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
   [...new Set(issues.map(({ path }) => path.join(".") || wholeBody))].slice(0, mostFields);
 
-/** Of a call that may be done only once it then is unknown what it made, and it must be looked up. */
+/** For a call that may be made only once, what it made is then unknown and must be looked up. */
 function schemaError(
   fields: readonly string[],
   answer: Answer,
@@ -89,10 +97,10 @@ function schemaError(
     {
       certainty: repeat === "once" ? "unknown" : "refused",
       retryable: true,
-      reason: `The Agent Runs API answered in a form that can't be understood: ${named.join(", ")}.`,
+      reason: `The Agent Runs API's answer does not have the expected form: ${named.join(", ")}.`,
       status: answer.status,
-      fields: named,
     },
+    named,
     { cause },
   );
 }

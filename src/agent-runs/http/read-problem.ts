@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 const words = z.string().trim().min(1).optional().catch(undefined);
-/** Every field by itself: one that is missing or of another shape must not spoil the others. */
+/** Each field is read by itself, so that one of another shape does not spoil the others. */
 const document = z.looseObject({
   type: words,
   title: words,
@@ -10,22 +10,13 @@ const document = z.looseObject({
   message: words,
   trace_id: words,
   provider: words,
-  // People are shown it as a link.
+  // People see it as a link.
   auth_url: z
     .url({ protocol: /^https?$/ })
     .optional()
     .catch(undefined),
   retryable: z.boolean().optional().catch(undefined),
 });
-
-export interface Problem {
-  readonly code?: string | undefined;
-  readonly detail?: string | undefined;
-  readonly retryable?: boolean | undefined;
-  readonly traceId?: string | undefined;
-  readonly authUrl?: string | undefined;
-  readonly provider?: string | undefined;
-}
 
 const codeShape = /^[a-z][a-z0-9_.-]{0,63}$/i;
 const longestDetail = 500;
@@ -44,17 +35,15 @@ function parse(body: string): unknown {
   }
 }
 
-/** What a body tells of a failure: of a problem document (RFC 7807) all, of HTML or garbage nothing. */
-export function readProblem(body: string): Problem {
-  const read = document.safeParse(parse(body));
-  if (!read.success) return {};
-  const { type, title, error, detail, message, trace_id, auth_url, provider, retryable } = read.data;
+/** Everything that a problem document (RFC 7807) says about a failure; nothing for HTML or other text. */
+export function readProblem(body: string) {
+  const read = document.safeParse(parse(body)).data;
   return {
-    code: codeOf(type),
-    detail: (detail ?? error ?? message ?? title)?.slice(0, longestDetail),
-    retryable,
-    traceId: trace_id,
-    authUrl: auth_url,
-    provider,
+    code: codeOf(read?.type),
+    reason: (read?.detail ?? read?.error ?? read?.message ?? read?.title)?.slice(0, longestDetail),
+    retryable: read?.retryable,
+    traceId: read?.trace_id,
+    link: read?.auth_url,
+    provider: read?.provider,
   };
 }

@@ -1,16 +1,16 @@
-/** More than this is a mistake of the sender, and would overflow dates that are reckoned with it. */
+/** A day. A longer wait is a mistake of the sender, and would overflow dates computed from it. */
 const longestMs = 24 * 60 * 60 * 1000;
 
 const number = /^\d+(?:\.\d+)?$/;
-/** Every form of an HTTP date begins with a weekday; `Date.parse` alone would take "-5" for a year. */
+/** Every form of an HTTP date begins with a weekday; `Date.parse` alone would read "-5" as a year. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 const within = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), longestMs);
 
 /**
  * How long an answer asks to wait, in ms, from 0 to a day: `retry-after-ms`, else `retry-after` in seconds
- * or as an HTTP date. Undefined if it asks nothing, or nothing that can be read. `nowMs` is since the epoch.
- * Source: RFC 9110, section 10.2.3; `retry-after-ms` is what the service's own SDKs honour.
+ * or as an HTTP date. Undefined if it asks nothing, or is unreadable. `nowMs` is since the epoch.
+ * Source: RFC 9110, section 10.2.3; the service's own SDKs honour `retry-after-ms`.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const ms = headers.get("retry-after-ms")?.trim();

@@ -1,50 +1,69 @@
+import ky from "ky";
+import type { z } from "zod";
 import { type AgentRunsError, AmbiguousOutcomeError, InvalidRequestError } from "../errors.ts";
-import type { Reply } from "../reply.ts";
-import type { CallOptions } from "../requests.ts";
 import { abortedError, pause } from "./abort.ts";
 import { connectionError } from "./connection-error.ts";
-import { type Exchange, exchange } from "./exchange.ts";
+import { encodeQuery, type QueryValue } from "./query.ts";
 import type { Reading } from "./read-answer.ts";
+import type { Answer, Reply } from "./reply.ts";
 import { type Failure, type Repeat, type RetryOptions, retryDelayMs } from "./retry.ts";
-import { type Answer, shouldRetry, statusError } from "./status-error.ts";
-import { checkTryOptions } from "./try-options.ts";
+import { shouldRetry, statusError } from "./status-error.ts";
+import { type CallOptions, checkTryOptions } from "./try-options.ts";
 
+/** What the transport is made of: the client's options, complete. */
 export interface TransportOptions extends RetryOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  readonly fetch?: typeof globalThis.fetch;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-export interface Sent {
+interface Asked {
   readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Segments after the base URL, not yet encoded; or a path that is. */
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+}
+
+/** A call of an endpoint that has no method of its own. */
+export interface AnyRequest extends Asked {
+  /** Under the base URL, encoded, without a query: `agent/schedules`, with or without a slash before it. */
+  readonly path: string;
+  /** The request may be made twice. Default: true for GET and HEAD, false for the others. */
+  readonly repeatable?: boolean;
+}
+
+/** The schema that an answer's body must satisfy. */
+export interface Expecting<T> {
+  readonly schema: z.ZodType<T>;
+}
+
+/** A request as the calls hand it to the transport. */
+export interface Sent extends Asked {
+  /** Segments after the base URL, not yet encoded; or an encoded path. */
   readonly path: readonly string[] | string;
-  /** Encoded, without the question mark. */
-  readonly query?: string;
-  readonly json?: unknown;
   readonly repeat: Repeat;
 }
 
-/** Performs a call and resolves with its 2xx answer; rejects with an `AgentRunsError`. */
+/** Makes a call and resolves with its 2xx answer; rejects with an `AgentRunsError`. */
 export type Send = <T>(call: Sent, reading: Reading<T>, options?: CallOptions) => Promise<Reply<T>>;
 
-/** Shorter ones are no secrets, and taking them out would spoil sentences. */
+/** Shorter keys are not secret, and removing them would spoil sentences. */
 const shortestSecret = 8;
 
 /**
- * Not every text can be a segment: URLs swallow "." and "..", "" leads to another endpoint, and half of a
- * surrogate pair can't be encoded.
+ * Whether a text can be a segment of a path: URLs drop "." and "..", "" leads to another endpoint, and half of
+ * a surrogate pair can't be encoded.
  */
 export const isSegment = (text: string): boolean =>
   text !== "" && text !== "." && text !== ".." && !/\p{Surrogate}/u.test(text);
 
-/** Throws `InvalidRequestError` for what would lead out of the base URL, and the key with it. */
+/** Throws `InvalidRequestError` for a path that would lead, with the key, out of the base URL. */
 function urlOf(root: string, path: Sent["path"]): string {
   if (typeof path !== "string") {
     if (path.every(isSegment)) return `${root}/${path.map(encodeURIComponent).join("/")}`;
-    throw new InvalidRequestError("An id is empty or can't be one.");
+    throw new InvalidRequestError("An id is empty or not possible in a URL.");
   }
   const url = new URL(`${root}/${path.replace(/^\/+/, "")}`);
   const within = new URL(`${root}/`).pathname;
@@ -60,70 +79,82 @@ function textOf(json: unknown): string | undefined {
   }
 }
 
-/** What sends every call: a try with ky, its errors made typed, and the tries after it. */
+/** Returns the function that sends every call: a try with ky, typed errors, and the retries. */
 export function createTransport(options: TransportOptions): Send {
   const root = options.baseUrl.replace(/\/+$/, "");
   const headers = { accept: "application/json", authorization: `Bearer ${options.apiKey}` };
-  const jsonHeaders = { ...headers, "content-type": "application/json" };
   const redact = (text: string): string =>
     options.apiKey.length < shortestSecret ? text : text.replaceAll(options.apiKey, "[API key]");
 
-  async function attempt(request: Exchange, repeat: Repeat): Promise<Answer | Failure> {
-    let answer: Answer;
-    try {
-      answer = await exchange(request);
-    } catch (error) {
-      const { signal, timeoutMs } = request;
-      const typed = signal?.aborted ? abortedError(signal, true) : connectionError(error, timeoutMs);
-      return { error: typed, told: undefined };
+  /** Sends one request and reads its answer, whatever its status; rejects as ky and `fetch` do. */
+  async function exchange(
+    url: string,
+    { method }: Sent,
+    body: string | undefined,
+    bodyless: boolean,
+    { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+  ): Promise<Answer> {
+    const response = ky(url, {
+      method,
+      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      ...(body !== undefined && { body }),
+      ...(options.fetch !== undefined && { fetch: options.fetch }),
+      ...(signal !== undefined && { signal }),
+      // ky's own retries ignore `retry-after-ms` and bodies that break off, and know no certainty.
+      retry: 0,
+      throwHttpErrors: false,
+      // Limits the whole try, the reading of the body included.
+      timeout: false,
+      totalTimeout: timeoutMs,
+      // A redirect could take the key, or a prompt, to another host.
+      redirect: "manual",
+    });
+    const { status, headers: received, ok, body: stream } = await response;
+    if (ok && bodyless) {
+      void stream?.cancel().catch(() => undefined);
+      return { status, headers: received, body: "" };
     }
-    if (answer.status >= 200 && answer.status < 300) return answer;
-    const error = statusError(answer, repeat !== "read", redact, options.now());
-    return { error, told: shouldRetry(answer.headers) };
+    const text = response.text();
+    // A failure's status says enough if its body is lost.
+    return { status, headers: received, body: await (ok ? text : text.catch(() => "")) };
   }
 
-  return async (call, reading, callOptions) => {
-    const settings = callOptions === undefined ? options : settingsOf(options, callOptions);
-    const signal = callOptions?.signal;
-    const url = urlOf(root, call.path);
-    const body = textOf(call.json);
-    const request: Exchange = {
-      url: call.query ? `${url}?${call.query}` : url,
-      method: call.method,
-      headers: body === undefined ? headers : jsonHeaders,
-      body,
-      timeoutMs: settings.timeoutMs,
-      signal,
-      fetch: options.fetch,
-      bodyless: reading.bodyless ?? false,
-    };
+  return async (call, reading, callOptions = {}) => {
+    const settings = { ...options, ...callOptions };
+    checkTryOptions(settings, (detail, field) => new InvalidRequestError(detail, [field]));
+    const { signal } = callOptions;
+    const query = encodeQuery(call.query ?? {});
+    const url = urlOf(root, call.path) + (query && `?${query}`);
+    const body = textOf(call.body);
+    async function attempt(): Promise<Answer | Failure> {
+      try {
+        const answer = await exchange(url, call, body, reading.bodyless ?? false, settings);
+        if (answer.status >= 200 && answer.status < 300) return answer;
+        const error = statusError(answer, call.repeat !== "read", redact, options.now());
+        return { error, advice: shouldRetry(answer.headers) };
+      } catch (error) {
+        const typed = signal?.aborted
+          ? abortedError(signal, true)
+          : connectionError(error, settings.timeoutMs);
+        return { error: typed, advice: undefined };
+      }
+    }
+
     if (signal?.aborted) throw abortedError(signal, false);
     const began = options.now();
     for (let tries = 1; ; tries++) {
-      const outcome = await attempt(request, call.repeat);
+      const outcome = await attempt();
       if ("status" in outcome) {
         return { ...outcome, data: reading.read(outcome, { repeat: call.repeat, redact }) };
       }
       const { error } = outcome;
       const delayMs = retryDelayMs(outcome, call.repeat, tries, settings);
       if (delayMs === null) throw finalError(error, call.repeat);
-      // Whoever gave such a call up, and looked whether it was done, must not find it done much later.
+      // A caller may give up after `timeoutMs` and look for the result; a write must not happen after that.
       const isLate = call.repeat === "once" && options.now() + delayMs - began > settings.timeoutMs;
       if (isLate) throw error;
       await pause(delayMs, signal, error.certainty === "unknown");
     }
-  };
-}
-
-function settingsOf(options: RetryOptions, call: CallOptions): RetryOptions {
-  checkTryOptions(call, (detail, field) => new InvalidRequestError(detail, [field]));
-  return {
-    timeoutMs: call.timeoutMs ?? options.timeoutMs,
-    retries: call.retries ?? options.retries,
-    backoffMs: call.backoffMs ?? options.backoffMs,
-    maxBackoffMs: call.maxBackoffMs ?? options.maxBackoffMs,
-    maxRetryAfterMs: call.maxRetryAfterMs ?? options.maxRetryAfterMs,
-    random: options.random,
   };
 }
 

@@ -1,9 +1,24 @@
-import type { TryOptions } from "../requests.ts";
+/** How tries are made: the client's defaults, which one call may override. */
+export interface TryOptions {
+  /** Of each try, from the first byte sent to the last byte read, in ms; 60,000 if absent. */
+  readonly timeoutMs?: number;
+  /** Further tries after the first; 2 if absent. */
+  readonly retries?: number;
+  /** Pause before the first retry, in ms; 500 if absent. Each further one is twice as long, up to `maxBackoffMs`. */
+  readonly backoffMs?: number;
+  /** In ms; 8,000 if absent. */
+  readonly maxBackoffMs?: number;
+  /** If the service asks for a longer wait, the call rejects instead; 30,000 ms if absent. */
+  readonly maxRetryAfterMs?: number;
+}
 
-/** What timers can wait at most; more would not wait at all. */
-const longestMs = 2 ** 31 - 1;
+/** The last argument of every call. */
+export interface CallOptions extends TryOptions {
+  /** Aborts the call, its pauses between tries included. */
+  readonly signal?: AbortSignal;
+}
 
-/** What holds where neither the client nor the call says otherwise. */
+/** The values for options that neither the client nor the call sets. */
 export const defaultTries: Required<TryOptions> = {
   timeoutMs: 60_000,
   retries: 2,
@@ -11,20 +26,20 @@ export const defaultTries: Required<TryOptions> = {
   maxBackoffMs: 8_000,
   maxRetryAfterMs: 30_000,
 };
+const names = ["timeoutMs", "retries", "backoffMs", "maxBackoffMs", "maxRetryAfterMs"] as const;
 
-/** Throws what `fault` makes of an option that is no number of milliseconds, or of retries. */
-export function checkTryOptions(options: TryOptions, fault: (detail: string, field: string) => Error): void {
-  const { retries, timeoutMs, ...pauses } = options;
-  if (retries !== undefined && !(Number.isInteger(retries) && retries >= 0)) {
-    throw fault("retries is a whole number, 0 or more", "retries");
-  }
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= longestMs)) {
-    throw fault(`timeoutMs is above 0 and at most ${longestMs}`, "timeoutMs");
-  }
-  const { backoffMs, maxBackoffMs, maxRetryAfterMs } = pauses;
-  for (const [name, ms] of Object.entries({ backoffMs, maxBackoffMs, maxRetryAfterMs })) {
-    if (ms !== undefined && !(ms >= 0 && ms <= longestMs)) {
-      throw fault(`${name} is from 0 to ${longestMs}`, name);
+/** The longest time that timers can wait; with a longer one they would not wait at all. */
+const longestMs = 2 ** 31 - 1;
+
+/** Throws the error that `fault` makes if an option is not a number in its range. */
+export function checkTryOptions(
+  options: Required<TryOptions>,
+  fault: (detail: string, field: string) => Error,
+): void {
+  for (const name of names) {
+    const least = name === "timeoutMs" ? 1 : 0;
+    if (!(options[name] >= least && options[name] <= longestMs)) {
+      throw fault(`${name} must be a number from ${least} to ${longestMs}`, name);
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What can be picked for a run: environments, models and skills. */
+/** The environments, models and skills that a run can use. */
 import { z } from "zod";
 import { list, maybe, text } from "./lenient.ts";
 import { principal, scope } from "./run.ts";
@@ -16,7 +16,7 @@ export const environmentConfig = z.looseObject({
   setup_commands: maybe(z.array(z.string())),
 });
 
-/** `CloudEnvironment`; `uid` is what a configuration names as `environment_id`. Times are RFC 3339. */
+/** `CloudEnvironment`; `uid` goes into a configuration's `environment_id`. Times are RFC 3339. */
 export const environment = z.looseObject({
   uid: z.string().min(1),
   config: environmentConfig,
@@ -32,7 +32,7 @@ export const environment = z.looseObject({
       started_at: maybe(z.string()),
     }),
   ),
-  /** The newest task failed before it began to work. */
+  /** The newest task failed during set-up. */
   setup_failed: maybe(z.boolean()),
   scope: maybe(scope),
   creator: maybe(principal),
@@ -44,7 +44,7 @@ export type Environment = z.infer<typeof environment>;
 export const environmentsResponse = z.looseObject({ environments: list(environment) });
 export type EnvironmentsResponse = z.infer<typeof environmentsResponse>;
 
-/** `id` is what a configuration names as `model_id`. */
+/** `id` goes into a configuration's `model_id`. */
 export const model = z.looseObject({
   id: z.string().min(1),
   display_name: maybe(z.string()),
@@ -53,7 +53,7 @@ export const model = z.looseObject({
   vision_supported: maybe(z.boolean()),
   description: maybe(z.string()),
   reasoning_level: maybe(z.string()),
-  /** Why it can't be used now, if so: `PROVIDER_OUTAGE`, `OUT_OF_REQUESTS`, `ADMIN_DISABLED`, … */
+  /** Why the model can't be used at present, if so: `PROVIDER_OUTAGE`, `OUT_OF_REQUESTS`, `ADMIN_DISABLED`, … */
   disable_reason: maybe(z.string()),
 });
 export type Model = z.infer<typeof model>;
@@ -64,18 +64,18 @@ export type ModelsResponse = z.infer<typeof modelsResponse>;
 
 /** Query of `GET /agent`. */
 export const skillsQuery = z.object({
-  /** `owner/repo`; the skills of every environment if absent. */
+  /** `owner/repo`; if absent, the skills of every environment. */
   repo: z.string().optional(),
-  /** Look at the repositories anew. */
+  /** Reads the repositories again. */
   refresh: z.boolean().optional(),
   /** `name` if absent. */
   sort_by: z.enum(["name", "last_run"]).optional(),
-  /** Also those whose file can't be read; their variants have an `error`. */
+  /** Includes skills whose file can't be read; their variants have an `error`. */
   include_malformed_skills: z.boolean().optional(),
 });
 export type SkillsQuery = Readonly<z.infer<typeof skillsQuery>>;
 
-/** `id` is `owner/repo:path`, what a create request names as `skill`. */
+/** `id` is `owner/repo:path`, and goes into a create request's `skill`. */
 export const skillVariant = z.looseObject({
   id: z.string().min(1),
   description: text,
@@ -94,7 +94,7 @@ export const skillVariant = z.looseObject({
   error: maybe(z.string()),
 });
 
-/** One skill, wherever it is found. */
+/** One skill, with each place where it was found. */
 export const skill = z.looseObject({ name: z.string(), variants: list(skillVariant) });
 export type Skill = z.infer<typeof skill>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mapOf, maybe } from "./lenient.ts";
+import { eachMaybe, mapOf, maybe } from "./lenient.ts";
 
 /** One MCP server (`MCPServerConfig`); fields beyond these pass through. */
 export const mcpServerConfig = z.looseObject({
@@ -10,13 +10,13 @@ export const mcpServerConfig = z.looseObject({
   /** Reached over HTTP, with `headers`. */
   url: z.string().optional(),
   headers: mapOf(z.string()).optional(),
-  /** A server that the team shares: its id. */
+  /** The id of a server that the team shares. */
   warp_id: z.string().optional(),
 });
 export type McpServerConfig = z.infer<typeof mcpServerConfig>;
 
-/** Fields of `AmbientAgentConfig` besides the servers; whoever sends one of another type is told so. */
-const configFields = {
+/** Fields of `AmbientAgentConfig` besides the servers. */
+const fields = {
   /** Label to group and filter runs by; the skill's name where a skill is given and no label. */
   name: z.string().nullish(),
   model_id: z.string().nullish(),
@@ -24,13 +24,13 @@ const configFields = {
   environment_id: z.string().nullish(),
   /** `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`. */
   skill_spec: z.string().nullish(),
-  /** Further skills, in the same form; instead of `skill_spec`. */
+  /** Several skills, in the same form, instead of `skill_spec`. */
   skills: z.array(z.string()).nullish(),
-  /** A worker of one's own that is to execute the run. */
+  /** A worker of the caller's own that executes the run. */
   worker_host: z.string().nullish(),
   computer_use_enabled: z.boolean().nullish(),
   computer_use_model_id: z.string().nullish(),
-  /** How long the run's machine is kept after its end, in minutes. */
+  /** How long the run's machine is kept after the run, in minutes. */
   idle_timeout_minutes: z.number().nullish(),
   runner_id: z.string().nullish(),
   /** The program that drives the model: `type`, `model_id`, `reasoning_level`. */
@@ -45,38 +45,22 @@ const configFields = {
 };
 
 /** `AmbientAgentConfig` of the specification, all of it optional; `mcp_servers` is a map of name to server. */
-export const agentConfig = z.looseObject({ ...configFields, mcp_servers: mapOf(mcpServerConfig).nullish() });
+export const agentConfig = z.looseObject({ ...fields, mcp_servers: mapOf(mcpServerConfig).nullish() });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
+/** The fields of which a server that is sent has exactly one. */
 const waysToReach = ["command", "url", "warp_id"] as const;
 
-/** As it is sent: with exactly one way to reach the server. */
 const newMcpServer = mcpServerConfig.refine(
   (server) => waysToReach.filter((way) => server[way] !== undefined).length === 1,
   `a server has exactly one of ${waysToReach.join(", ")}`,
 );
 
 /** The configuration as a create request has it. */
-export const newAgentConfig = z.looseObject({ ...configFields, mcp_servers: mapOf(newMcpServer).nullish() });
+export const newAgentConfig = z.looseObject({ ...fields, mcp_servers: mapOf(newMcpServer).nullish() });
 
 /** The configuration that a run was resolved to; read leniently, unlike the one that is sent. */
 export const resolvedConfig = z.looseObject({
-  name: maybe(z.string()),
-  model_id: maybe(z.string()),
-  base_prompt: maybe(z.string()),
-  environment_id: maybe(z.string()),
-  skill_spec: maybe(z.string()),
-  skills: maybe(z.array(z.string())),
+  ...eachMaybe(fields),
   mcp_servers: maybe(mapOf(z.looseObject({}))),
-  worker_host: maybe(z.string()),
-  computer_use_enabled: maybe(z.boolean()),
-  computer_use_model_id: maybe(z.string()),
-  idle_timeout_minutes: maybe(z.number()),
-  runner_id: maybe(z.string()),
-  harness: maybe(z.looseObject({})),
-  harness_auth_secrets: maybe(z.looseObject({})),
-  session_sharing: maybe(z.looseObject({})),
-  memory_stores: maybe(z.array(z.looseObject({}))),
-  inference_providers: maybe(z.looseObject({})),
-  credential_strategy: maybe(z.string()),
 });

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { list, maybe, understood } from "./lenient.ts";
 
+/** The participants of a conversation. */
 export const knownRoles = ["user", "assistant", "tool", "system"] as const;
-export const knownBlockTypes = ["text", "action", "action_result", "event"] as const;
 
-/** What each type of block has of these is said beside them; all but `type` is read as optional. */
+/** Each comment names the block types that have the field; all fields but `type` are optional. */
 export const block = z.looseObject({
+  /** `text`, `action`, `action_result`, `event`, … */
   type: z.string(),
   /** `text`. */
   text: maybe(z.string()),
@@ -28,7 +29,9 @@ export const block = z.looseObject({
 });
 export type Block = z.infer<typeof block>;
 
+/** What one participant said and did in a turn. */
 export const message = z.looseObject({
+  /** `user`, `assistant`, `tool`, `system`, … */
   role: z.string(),
   /** RFC 3339. */
   timestamp: maybe(z.string()),
@@ -36,7 +39,7 @@ export const message = z.looseObject({
 });
 export type Message = z.infer<typeof message>;
 
-/** A piece of the run's work with the pieces inside it; times are RFC 3339. */
+/** A part of the run's work, with the parts inside it; times are RFC 3339. */
 export interface Step {
   readonly id: string;
   readonly description?: string | null | undefined;
@@ -58,5 +61,6 @@ export const step: z.ZodType<Step> = z.looseObject({
   },
 });
 
+/** A run's transcript. */
 export const conversation = z.looseObject({ conversation_id: z.string(), steps: list(step) });
 export type Conversation = z.infer<typeof conversation>;

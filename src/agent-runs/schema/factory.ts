@@ -1,16 +1,17 @@
-/** The separate factory API: factories are places that a prompt can be sent to. */
+/** The separate factory API. A factory takes prompts and makes runs of them. */
 import { z } from "zod";
 import { list, maybe } from "./lenient.ts";
+import type { Plain } from "./plain.ts";
 import { pageInfo } from "./run.ts";
 import { createResponse } from "./run-requests.ts";
 
 /** Query of `GET /factory`. */
 export const factoryQuery = z.object({
-  /** A part of the name or alias, whatever its case. */
+  /** A part of the name or alias; case does not matter. */
   search: z.string().optional(),
   /** The service's default is 50. */
   limit: z.number().int().min(1).max(100).optional(),
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor: z.string().optional(),
 });
 export type FactoryQuery = Readonly<z.infer<typeof factoryQuery>>;
@@ -33,7 +34,7 @@ export const factory = z.looseObject({
 });
 export type Factory = z.infer<typeof factory>;
 
-/** Answer of `GET /factory`. Paged like the runs; a list without paging is whole. */
+/** Answer of `GET /factory`, paged like the runs; a list without `page_info` is complete. */
 export const factoryList = z.looseObject({ factories: list(factory), page_info: maybe(pageInfo) });
 export type FactoryList = z.infer<typeof factoryList>;
 
@@ -41,13 +42,15 @@ export type FactoryList = z.infer<typeof factoryList>;
 export const factoryRunRequest = z.looseObject({
   prompt: z.string().refine((prompt) => prompt.trim() !== "", "a factory needs a prompt"),
   title: z.string().optional(),
-  /** `source:id` of the ticket that asks for it. */
+  /** `source:id` of the ticket that the run is for. */
   ticket_ref: z.string().optional(),
   ticket_url: z.string().optional(),
 });
 export type FactoryRunRequest = z.infer<typeof factoryRunRequest>;
+/** What a factory is asked for: a prompt alone, or with more beside it. */
+export type NewFactoryRun = string | Plain<FactoryRunRequest>;
 
-/** Its answer: an ordinary run from then on. */
+/** The answer: an ordinary run. */
 export const factoryRunResponse = createResponse.extend({
   factory_uid: maybe(z.string()),
   /** Name of the agent that received the prompt. */

@@ -1,11 +1,19 @@
-/** How the service's answers are read: what is unknown to us is kept, and spoils nothing that is known. */
+/** Lenient reading of the service's answers: unknown content is kept, and does not spoil what is known. */
 import { z } from "zod";
 import { declareUnchanged, isUnchangedBy } from "./unchanged.ts";
 
-/** A field that may be missing or null; one of a shape unknown to us counts as missing. */
+/** A field that may be missing or null; one of an unknown shape counts as missing. */
 export function maybe<T extends z.ZodType>(schema: T) {
   const isUnchanged = isUnchangedBy(schema);
   return declareUnchanged(schema.nullish().catch(undefined), (value) => value == null || isUnchanged(value));
+}
+
+/** Every field as `maybe` makes it. */
+export function eachMaybe<F extends Readonly<Record<string, z.ZodType>>>(
+  fields: F,
+): { [K in keyof F]: ReturnType<typeof maybe<F[K]>> };
+export function eachMaybe(fields: Readonly<Record<string, z.ZodType>>): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, maybe(field)]));
 }
 
 /** Always a text; a missing one is empty. */
@@ -20,7 +28,7 @@ export const text = declareUnchanged(
 /** RFC 3339, as the service writes it. */
 export const timestamp = z.string().min(1);
 
-/** A list; null, as some servers write an empty one, and a missing one are empty. */
+/** A list; a missing one is empty, and so is null, which some servers write for an empty list. */
 export const list = <T extends z.ZodType>(item: T) =>
   declareUnchanged(
     z
@@ -30,7 +38,7 @@ export const list = <T extends z.ZodType>(item: T) =>
     isListOf(item),
   );
 
-/** A list of which only the items that we understand are kept. */
+/** A list without the items that don't match. */
 export const understood = <T extends z.ZodType>(item: T) =>
   declareUnchanged(
     list(z.unknown()).transform((items) =>
@@ -58,8 +66,8 @@ function everyValue(named: Readonly<Record<string, unknown>>, test: (value: unkn
 const object = z.custom<Readonly<Record<string, unknown>>>(isObject, "expected an object");
 
 /**
- * A map by name, each of whose values is an `item`. Unlike `z.record` it does not lose an entry called
- * `__proto__`, which is a name like any other: `Object.fromEntries` makes it a field and no prototype.
+ * A map of names to `item`s. Unlike `z.record` it keeps an entry called `__proto__`, because
+ * `Object.fromEntries` makes that a field like any other.
  */
 export function mapOf<T extends z.ZodType>(item: T) {
   const isUnchanged = isUnchangedBy(item);
@@ -84,7 +92,7 @@ export function mapOf<T extends z.ZodType>(item: T) {
 const isText = (value: unknown): value is string => typeof value === "string";
 const isTextPair = (pair: [string, unknown]): pair is [string, string] => isText(pair[1]);
 
-/** A map from text to text; other values in it are left out. */
+/** A map of text to text, without entries of other types. */
 export const textMap = declareUnchanged(
   object.transform((pairs) => Object.fromEntries(Object.entries(pairs).filter(isTextPair))),
   (value) => isObject(value) && everyValue(value, isText),

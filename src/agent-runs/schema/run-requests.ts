@@ -1,11 +1,11 @@
-/** What is asked of runs: create, list, follow-up, cancel; and the answers that are no runs themselves. */
+/** The requests about runs (create, list, follow-up, cancel) and those answers that are not runs. */
 import { z } from "zod";
 import { newAgentConfig } from "./config.ts";
 import { mapOf, maybe } from "./lenient.ts";
+import type { Plain } from "./plain.ts";
 
 /** How the agent goes about its task; `normal` if absent. */
 export const runMode = z.enum(["normal", "plan", "orchestrate"]);
-export type RunMode = z.infer<typeof runMode>;
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -36,7 +36,7 @@ export const createRequest = z.looseObject({
   config: newAgentConfig.optional(),
   /** `owner/repo:skill-name` or `owner/repo:path/to/SKILL.md`; wins over `config.skill_spec`. */
   skill: z.string().optional(),
-  /** Continue where an earlier run left off. */
+  /** Continues where an earlier run left off. */
   conversation_id: z.string().optional(),
   attachments: z.array(attachment).max(5).optional(),
   metadata: metadata.optional(),
@@ -48,6 +48,8 @@ export const createRequest = z.looseObject({
   parent_run_id: z.string().optional(),
 });
 export type CreateRequest = z.infer<typeof createRequest>;
+/** A run to create; it needs a prompt or a skill. Fields that are not named here pass through. */
+export type NewRun = Plain<CreateRequest>;
 
 /** `RunAgentResponse`; `task_id` is the same value under its old name. */
 export const createResponse = z.looseObject({
@@ -59,13 +61,13 @@ export const createResponse = z.looseObject({
 export type CreateResponse = z.infer<typeof createResponse>;
 
 /**
- * Query of `GET /agent/runs`; times are RFC 3339. Filters are ANDed, states ORed. A service may ignore what
- * it does not know.
+ * Query of `GET /agent/runs`; times are RFC 3339. Filters are ANDed, states ORed. A service may ignore
+ * filters that it does not know.
  */
 export const listQuery = z.object({
   /** The service's default is 20. */
   limit: z.number().int().min(1).max(500).optional(),
-  /** `next_cursor` of the page before. */
+  /** `next_cursor` of the previous page. */
   cursor: z.string().optional(),
   /** `updated_at` if absent. */
   sort_by: z.enum(["updated_at", "created_at", "title", "agent"]).optional(),
@@ -93,7 +95,7 @@ export const listQuery = z.object({
   metadata: mapOf(z.string())
     .refine((pairs) => Object.keys(pairs).length <= 5, "at most 5 pairs")
     .optional(),
-  /** Searched for in title, prompt and skill. */
+  /** A text to search for in title, prompt and skill. */
   q: z.string().optional(),
 });
 export type ListQuery = Readonly<z.infer<typeof listQuery>>;
@@ -101,11 +103,5 @@ export type ListQuery = Readonly<z.infer<typeof listQuery>>;
 /** `RunFollowupRequest`. */
 export const followUpRequest = z.looseObject({ message: z.string().min(1), mode: runMode.optional() });
 export type FollowUpRequest = z.infer<typeof followUpRequest>;
-
-export const followUpResponse = z.looseObject({});
-
-/** The cancelled run's id, a bare JSON string; an object with `run_id` is understood too. */
-export const cancelResponse = z.union([
-  z.string(),
-  z.looseObject({ run_id: z.string() }).transform((body) => body.run_id),
-]);
+/** A follow-up to send. */
+export type FollowUp = Plain<FollowUpRequest>;

@@ -1,33 +1,12 @@
-/** A run as the service tells of it, and pages of runs. */
+/** A run as the service reports it, and pages of runs. */
 import { z } from "zod";
 import { resolvedConfig } from "./config.ts";
 import { list, maybe, text, textMap, timestamp, understood } from "./lenient.ts";
 
-/** Ended: no further change comes unless a follow-up continues the run. */
+/** The states of an ended run, which changes only if a follow-up continues it. */
 export const endedStates = ["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"] as const;
+/** Every state of the specification; a service may have more. */
 export const knownStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED", ...endedStates] as const;
-export type KnownState = (typeof knownStates)[number];
-
-/** `RunSourceType`: what a run was started from. The service sets it, and adds to the list. */
-export const knownSources = [
-  "API",
-  "SLACK",
-  "GITHUB_WEBHOOK",
-  "GITHUB_ACTION",
-  "LINEAR",
-  "JIRA",
-  "GITLAB_WEBHOOK",
-  "CLI",
-  "LOCAL",
-  "WEB_APP",
-  "CLOUD_MODE",
-  "SCHEDULED_AGENT",
-  "ORCHESTRATION",
-  "AUTOFIX",
-  "SELF_IMPROVEMENT",
-  "RUN_SCORER",
-] as const;
-export type KnownSource = (typeof knownSources)[number];
 
 /** `RunStatusMessage`; `error_code` is one of the problem document's. */
 export const statusMessage = z.looseObject({
@@ -35,18 +14,8 @@ export const statusMessage = z.looseObject({
   error_code: maybe(z.string()),
   retryable: maybe(z.boolean()),
 });
-export type StatusMessage = z.infer<typeof statusMessage>;
 
-export const knownArtifactTypes = [
-  "PULL_REQUEST",
-  "PLAN",
-  "SCREENSHOT",
-  "FILE",
-  "EXTERNAL_REFERENCE",
-] as const;
-export type KnownArtifactType = (typeof knownArtifactTypes)[number];
-
-/** What each type of artifact has of these is said beside them; all of it is read as optional. */
+/** Each comment names the artifact types that have the field; all fields are optional. */
 export const artifactData = z.looseObject({
   /** PULL_REQUEST, PLAN, EXTERNAL_REFERENCE. */
   url: maybe(z.string()),
@@ -66,10 +35,12 @@ export const artifactData = z.looseObject({
   filename: maybe(z.string()),
   filepath: maybe(z.string()),
   size_bytes: maybe(z.number()),
-  /** EXTERNAL_REFERENCE: a category in the agent's own words. */
+  /** EXTERNAL_REFERENCE: a category, in the agent's words. */
   reference_type: maybe(z.string()),
 });
+/** Something that a run made. */
 export const artifact = z.looseObject({
+  /** `PULL_REQUEST`, `PLAN`, `SCREENSHOT`, `FILE`, `EXTERNAL_REFERENCE`, … */
   artifact_type: z.string(),
   created_at: maybe(z.string()),
   data: maybe(artifactData),
@@ -84,9 +55,8 @@ export const principal = z.looseObject({
   email: maybe(z.string()),
   photo_url: maybe(z.string()),
 });
-export type Principal = z.infer<typeof principal>;
 
-/** Whose something is: `type` is `User` or `Team`. */
+/** The owner of something: `type` is `User` or `Team`. */
 export const scope = z.looseObject({ type: maybe(z.string()), uid: maybe(z.string()) });
 
 /** Costs in credits, and in US dollars where their names say so. */
@@ -99,7 +69,6 @@ export const requestUsage = z.looseObject({
   platform_cost_usd: maybe(z.number()),
   total_tokens: maybe(z.number()),
 });
-export type RequestUsage = z.infer<typeof requestUsage>;
 
 /** `RunItem`. */
 export const runItem = z.looseObject({
@@ -117,6 +86,7 @@ export const runItem = z.looseObject({
   agent_config: maybe(resolvedConfig),
   creator: maybe(principal),
   executor: maybe(principal),
+  /** `RunSourceType`, set by the service: `API`, `SLACK`, `GITHUB_WEBHOOK`, `CLI`, `WEB_APP`, … */
   source: maybe(z.string()),
   trigger_url: maybe(z.string()),
   metadata: maybe(textMap),
@@ -138,7 +108,7 @@ export const runItem = z.looseObject({
       bundled_skill_id: maybe(z.string()),
     }),
   ),
-  /** Only of a run that a schedule started. */
+  /** Only if a schedule started the run. */
   schedule: maybe(
     z.looseObject({
       schedule_id: maybe(z.string()),
@@ -150,6 +120,7 @@ export const runItem = z.looseObject({
 });
 export type RunItem = z.infer<typeof runItem>;
 
+/** Whether and where a list continues. */
 export const pageInfo = z.looseObject({
   has_next_page: z.boolean(),
   next_cursor: maybe(z.string()),

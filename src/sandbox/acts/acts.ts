@@ -1,27 +1,30 @@
 /**
- * What the page may ask for: that a person does something in Slack or on GitHub. There is no way into the bot
- * here; it hears of these acts from the stand-ins, by signed webhooks, or not at all.
+ * The acts of people in Slack or on GitHub, which the page requests. They don't reach the bot directly: the
+ * stand-ins send it signed webhooks.
  */
 import { z } from "zod";
 
-/** `status`: what the bot answered; 0: no answer; null: it was not told, or its answer is not waited for. */
+/** `status` is the bot's HTTP status: 0 for no answer, null if nothing was sent or the act doesn't wait. */
 export type ActAnswer =
   | { readonly ok: true; readonly status: number | null; readonly number?: number }
   | { readonly ok: false; readonly error: string };
 
-/** Takes an unchecked body. Expected failures are answers; it rejects only for a defect. */
+/** Takes an unchecked body. Expected failures are results; it rejects only for a bug. */
 export type Act = (body: unknown) => Promise<ActAnswer>;
 
+/** The result of an act that failed. */
 export const failed = (error: string): ActAnswer => ({ ok: false, error });
 
+/** A text that people write. */
 export const words = z.string().trim().min(1, "Write something first.").max(40_000, "That is too long.");
+/** A name or an id. */
 export const name = z.string().min(1).max(100);
 
-/** An act whose body must be of that shape. */
+/** An act whose body must have that shape. */
 export const act =
   <T extends z.ZodType>(shape: T, carryOut: (asked: z.infer<T>) => Promise<ActAnswer>): Act =>
   async (body) => {
     const parsed = shape.safeParse(body);
     if (parsed.success) return carryOut(parsed.data);
-    return failed(parsed.error.issues[0]?.message ?? "That can't be understood.");
+    return failed(parsed.error.issues[0]?.message ?? "The request is not valid.");
   };

@@ -5,7 +5,7 @@ import { type Act, act, failed, name, words } from "./acts.ts";
 
 const longestBody = 65_536;
 
-/** By the end of their path. They are about the first repository. */
+/** The acts on GitHub, by the last part of their path. They concern the first repository. */
 export function gitHubActs(github: GitHubStandIn): Readonly<Record<string, Act>> {
   function repo(): string {
     const [first] = github.snapshot().repos;
@@ -47,7 +47,7 @@ export function gitHubActs(github: GitHubStandIn): Readonly<Record<string, Act>>
     const wrong = missing(asked);
     if (wrong !== null) return failed(wrong);
     if (!mayLabel(github.snapshot(), asked.user)) {
-      return failed(`${asked.user} may only read here; labels take write access.`);
+      return failed(`${asked.user} may only read here; changing labels requires write access.`);
     }
     const { delivery } = await (on ? github.label : github.unlabel)({ ...which, repo: repo() });
     return { ok: true, status: delivery === undefined ? null : (delivery.status ?? 0) };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { SlackStandIn } from "#sandbox/slack/stand-in.ts";
 import { type Act, act, failed, name, words } from "./acts.ts";
 
-/** By the end of their path. Channels are named by id, people by name. */
+/** The acts in Slack, by the last part of their path. Channels are given by id, people by name. */
 export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
   function missing({ user, channel }: { user: string; channel: string }): string | null {
     const { users, channels } = slack.snapshot();
@@ -22,13 +22,15 @@ export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
     if (thread !== undefined && !hasMessage(channel, thread)) return failed("That thread is gone.");
     const [command] = /^\/\S+/.exec(text) ?? [];
     if (command === undefined) {
-      // Slack's repetitions go on for minutes if the bot is away; nobody waits for them.
+      // If the bot is away, Slack repeats for minutes, which is too long to wait for.
       void slack.say({ user, channel, text, ...(thread === undefined ? {} : { thread }) });
       return { ok: true, status: null };
     }
     if (command !== "/agent") return failed(`${command} is not a command here. Try /agent help.`);
     if (thread !== undefined) {
-      return failed("Slack takes no commands in threads. Reply in plain words, or write @agent cancel.");
+      return failed(
+        "Slack does not allow commands in threads. Reply in plain words, or write @agent cancel.",
+      );
     }
     const { status } = await slack.slash({ user, channel, text: text.slice(command.length).trim() });
     return { ok: true, status };
@@ -40,7 +42,7 @@ export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
       channel: name,
       ts: z.string().max(40),
       action: name,
-      /** Which of the message's buttons with that action. */
+      /** The button's position among those with that action. */
       button: z.number().int().min(0).max(50).default(0),
     }),
     async (asked) => {
@@ -50,7 +52,7 @@ export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
         const { status } = await slack.press(asked);
         return { ok: true, status };
       } catch {
-        // The card has changed under the person's hand.
+        // The card changed before the press.
         return failed("That button is gone.");
       }
     },

@@ -1,9 +1,13 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { on, once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** A running bot. */
 export interface BotProcess extends AsyncDisposable {
   /** Where it listens, without a slash at the end. */
   readonly url: string;
@@ -13,9 +17,9 @@ const startWithinMs = 20_000;
 const stopWithinMs = 15_000;
 
 /**
- * Starts the real bot as a process of its own, in a new folder and with nothing of the environment, so that
- * no account, file or setting of this machine plays a part. Disposing of it stops it and removes the folder.
- * Rejects with a sentence if it does not start, or does not stop.
+ * Starts the real bot as its own process, in a new folder and with an empty environment, so that no account,
+ * file or setting of this machine matters. Disposing stops it and removes the folder. Rejects with a sentence
+ * if the bot does not start or stop.
  */
 export async function startBot(signal: AbortSignal): Promise<BotProcess> {
   const folder = await mkdtemp(join(tmpdir(), "agent-runs-bot-demo-"));
@@ -25,9 +29,9 @@ export async function startBot(signal: AbortSignal): Promise<BotProcess> {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const stop = async (): Promise<void> => {
-    const inOrder = await end(child);
+    const wasOrderly = await end(child);
     await rm(folder, { recursive: true, force: true });
-    if (!inOrder) throw new Error(`the bot did not stop within ${stopWithinMs / 1000} s and was killed`);
+    if (!wasOrderly) throw new Error(`the bot did not stop within ${stopWithinMs / 1000} s and was killed`);
   };
   try {
     return { url: await addressOf(child, signal), [Symbol.asyncDispose]: stop };
@@ -37,49 +41,41 @@ export async function startBot(signal: AbortSignal): Promise<BotProcess> {
   }
 }
 
-/** The bot says where it listens once it is ready. */
-async function addressOf(child: ChildProcess, signal: AbortSignal): Promise<string> {
-  const found = Promise.withResolvers<string>();
-  let said = "";
-  let complaints = "";
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    said += text;
-    const address = /\bhttp:\/\/[\w.:[\]-]+:\d+/.exec(said)?.[0];
-    if (address !== undefined) found.resolve(address);
+/** Resolves with the address that the bot prints once it is ready. */
+async function addressOf(child: Child, signal: AbortSignal): Promise<string> {
+  let printed = "";
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = `${errors}${text}`.slice(-2_000);
   });
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    complaints = `${complaints}${text}`.slice(-2_000);
-  });
-  child.once("error", (cause) => found.reject(new Error("the bot could not be started", { cause })));
-  child.once("exit", (code) =>
-    found.reject(new Error(`the bot ended with code ${code}. ${complaints}`.trim())),
-  );
-  const giveUp = (reason: string): void => found.reject(new Error(reason));
-  const late = setTimeout(
-    () => giveUp(`the bot was not ready within ${startWithinMs / 1000} s. ${complaints}`),
-    startWithinMs,
-  );
-  const called = (): void => giveUp("it was called off");
-  signal.addEventListener("abort", called, { once: true });
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(startWithinMs)]);
   try {
-    return await found.promise;
-  } finally {
-    clearTimeout(late);
-    signal.removeEventListener("abort", called);
+    for await (const [text] of on(child.stdout.setEncoding("utf8"), "data", {
+      signal: limit,
+      close: ["end"],
+    })) {
+      printed += text;
+      const address = /\bhttp:\/\/[\w.:[\]-]+:\d+/.exec(printed)?.[0];
+      if (address !== undefined) return address;
+    }
+  } catch (error) {
+    if (signal.aborted) throw new Error("the demo was interrupted", { cause: error });
+    throw new Error(`the bot was not ready within ${startWithinMs / 1000} s. ${errors}`, { cause: error });
   }
+  throw new Error(`the bot ended before it was ready. ${errors}`.trim());
 }
 
-/** False: it had to be killed. */
-async function end(child: ChildProcess): Promise<boolean> {
+/** Resolves with false if the process had to be killed. */
+async function end(child: Child): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return true;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
-  let inOrder = true;
+  let wasOrderly = true;
   const late = setTimeout(() => {
-    inOrder = false;
+    wasOrderly = false;
     child.kill("SIGKILL");
   }, stopWithinMs);
   await ended;
   clearTimeout(late);
-  return inOrder;
+  return wasOrderly;
 }

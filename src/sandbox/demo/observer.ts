@@ -1,10 +1,10 @@
-/** What is new in the sandbox, told as it is seen. */
+/** Prints what the bot does in the sandbox. */
+import type { GitHubState, PageMessage, SlackState } from "#sandbox/shown/page-state.ts";
 import { plainOf, type RichNode } from "#sandbox/shown/rich-text.ts";
-import type { SeenGitHub, SeenReply, SeenSlack } from "./seen.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** The parts of a message, each in plain words; the first is its headline. */
-export function partsOf(message: SeenReply): readonly string[] {
+/** The parts of a message as plain text; the first is its headline. */
+export function partsOf(message: PageMessage): readonly string[] {
   return message.blocks.flatMap((block) => {
     switch (block.kind) {
       case "rich":
@@ -23,7 +23,7 @@ export function partsOf(message: SeenReply): readonly string[] {
   });
 }
 
-/** A line for each paragraph and each item of a list. */
+/** One line per paragraph and per list item. */
 const linesOf = (nodes: readonly RichNode[]): readonly string[] =>
   nodes.flatMap((each) => {
     if (typeof each === "string") return [each];
@@ -33,11 +33,10 @@ const linesOf = (nodes: readonly RichNode[]): readonly string[] =>
       : [each.tag === "blockquote" ? `> ${plainOf([each]).trim()}` : plainOf([each])];
   });
 
-/** Tells of everything by the bot that was not there before, or was different. */
+/** Prints each of the bot's messages when it is new, and its headline when that changed. */
 export function createObserver(transcript: Transcript) {
   const known = new Map<string, string>();
 
-  /** `headline`: what is told of a change, whereas all of it is told of something new. */
   function see(
     where: "Slack" | "GitHub",
     who: string,
@@ -54,7 +53,7 @@ export function createObserver(transcript: Transcript) {
   function seeReactions(
     where: "Slack" | "GitHub",
     id: string,
-    reactions: SeenReply["reactions"],
+    reactions: PageMessage["reactions"],
     author: string,
   ): void {
     for (const { emoji, by } of reactions) {
@@ -67,7 +66,7 @@ export function createObserver(transcript: Transcript) {
   }
 
   return {
-    slack({ channels }: SeenSlack): void {
+    slack({ channels }: SlackState): void {
       for (const message of channels.flatMap(({ messages }) => messages)) {
         const note = message.onlyFor === null ? "posts a card: " : `tells ${message.onlyFor} privately: `;
         if (message.bot) see("Slack", message.author, message.ts, partsOf(message), note);
@@ -77,7 +76,7 @@ export function createObserver(transcript: Transcript) {
         }
       }
     },
-    gitHub({ issues }: SeenGitHub): void {
+    gitHub({ issues }: GitHubState): void {
       for (const comment of issues.flatMap(({ comments }) => comments)) {
         const id = `comment ${comment.id}`;
         if (comment.bot) see("GitHub", comment.author, id, linesOf(comment.body), "comments: ");

@@ -1,22 +1,19 @@
-/** Lines for a terminal: when, where, who, what. */
+/** Lines for a terminal: time, place, person, text. */
 
-export interface Transcript {
-  heading(text: string): void;
-  note(text: string): void;
-  /** Somebody, or the bot, did something. Lines after the first are indented below it. */
-  line(where: "Slack" | "GitHub", who: string, what: string): void;
-}
+/** See `createTranscript`. */
+export type Transcript = ReturnType<typeof createTranscript>;
 
 const widest = 100;
 
-/** `now` in milliseconds since the epoch; times are told from the beginning, in seconds. */
-export function createTranscript(print: (line: string) => void, now: () => number): Transcript {
+/** `now` in milliseconds since the epoch; lines show the seconds since the beginning. */
+export function createTranscript(print: (line: string) => void, now: () => number) {
   const start = now();
   const time = (): string => `${((now() - start) / 1000).toFixed(1).padStart(6)} s`;
   return {
-    heading: (text) => print(`\n${text}`),
-    note: (text) => print(`${time()}  ${text}`),
-    line(where, who, what) {
+    heading: (text: string): void => print(`\n${text}`),
+    note: (text: string): void => print(`${time()}  ${text}`),
+    /** An act of a person or the bot. Lines after the first are indented below it. */
+    line(where: "Slack" | "GitHub", who: string, what: string): void {
       const margin = `${" ".repeat(8)}  ${" ".repeat(6)}  ${" ".repeat(14)}  `;
       const [first = "", ...others] = what
         .split("\n")
@@ -27,7 +24,7 @@ export function createTranscript(print: (line: string) => void, now: () => numbe
   };
 }
 
-/** The line in pieces of at most `width` characters, broken between words where that is possible. */
+/** The line in pieces of at most `width` characters, broken between words if possible. */
 function folded(line: string, width: number): string[] {
   const pieces: string[] = [];
   let piece = "";

@@ -1,34 +1,29 @@
-/** Somebody who uses the sandbox as its page does: over HTTP, by acts and server-sent events. */
+/** A visitor who uses the sandbox as its page does: over HTTP, by acts and server-sent events. */
+import { EventEmitter, once } from "node:events";
+import type { ActAnswer } from "#sandbox/acts/acts.ts";
+import type { GitHubState, SlackState } from "#sandbox/shown/page-state.ts";
 import { createObserver } from "./observer.ts";
-import { actAnswer, type SeenGitHub, type SeenSlack, seenGitHub, seenSlack } from "./seen.ts";
 import { readEvents } from "./server-events.ts";
 import type { Transcript } from "./transcript.ts";
 
+/** The page's state. */
 export interface Seen {
-  readonly slack: SeenSlack;
-  readonly github: SeenGitHub;
+  readonly slack: SlackState;
+  readonly github: GitHubState;
 }
 
-export interface Visitor extends AsyncDisposable {
-  /** Rejects with a sentence if it was not taken. Resolves with the number of an issue that was opened. */
-  act(path: string, body: object): Promise<number | null>;
-  /** Resolves with what `find` answers once that is not undefined; rejects if that takes too long. */
-  until<T>(what: string, find: (seen: Seen) => T | undefined): Promise<T>;
-}
+/** See `createVisitor`. */
+export type Visitor = Awaited<ReturnType<typeof createVisitor>>;
 
-/** Nothing in the story takes longer than some seconds; a slow machine may need several times that. */
+/** A step of the story takes a few seconds; a slow machine may need several times that. */
 const patienceMs = 45_000;
 
-/** `url`: where the bot listens. */
-export async function createVisitor(
-  url: string,
-  transcript: Transcript,
-  signal: AbortSignal,
-): Promise<Visitor> {
+/** `url` is the bot's address. Disposing ends the visit. */
+export async function createVisitor(url: string, transcript: Transcript, signal: AbortSignal) {
   const leaving = new AbortController();
   const observer = createObserver(transcript);
-  const waiting = new Set<() => void>();
-  const seen: { slack: SeenSlack | null; github: SeenGitHub | null } = { slack: null, github: null };
+  const news = new EventEmitter();
+  const seen: { slack: SlackState | null; github: GitHubState | null } = { slack: null, github: null };
 
   const response = await fetch(`${url}/sandbox/events`, {
     signal: AbortSignal.any([signal, leaving.signal]),
@@ -36,58 +31,52 @@ export async function createVisitor(
   if (!response.ok || response.body === null) throw new Error(`the sandbox answered ${response.status}`);
   const listening = readEvents(response.body, (name, data) => {
     if (name === "slack") {
-      seen.slack = seenSlack.parse(JSON.parse(data));
-      observer.slack(seen.slack);
+      const slack: SlackState = JSON.parse(data);
+      seen.slack = slack;
+      observer.slack(slack);
     }
     if (name === "github") {
-      seen.github = seenGitHub.parse(JSON.parse(data));
-      observer.gitHub(seen.github);
+      const github: GitHubState = JSON.parse(data);
+      seen.github = github;
+      observer.gitHub(github);
     }
-    for (const look of [...waiting]) look();
+    news.emit("news");
   });
-  // The end of the stream is seen by whoever waits: nothing comes any more.
-  const ended = listening.catch(() => undefined);
+  const gone = new AbortController();
+  const ended = listening.catch(() => undefined).finally(() => gone.abort());
 
   return {
-    async act(path, body) {
+    /** Resolves with the number of the issue that was opened, if any; rejects with a sentence on failure. */
+    async act(path: string, body: object): Promise<number | null> {
       const answer = await fetch(`${url}/sandbox/act/${path}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
         signal,
       });
-      const told = actAnswer.parse(await answer.json());
-      if (!told.ok) throw new Error(`the sandbox did not take ${path}: ${told.error}`);
+      const told: ActAnswer = await answer.json();
+      if (!told.ok) throw new Error(`the sandbox refused ${path}: ${told.error}`);
       const { status } = told;
       if (status !== null && (status < 200 || status > 299)) {
         throw new Error(`the bot answered ${path} with HTTP ${status}`);
       }
       return told.number ?? null;
     },
-    async until(what, find) {
-      const found = Promise.withResolvers<NonNullable<ReturnType<typeof find>>>();
-      const look = (): void => {
+    /** Resolves with the first result of `find` that is not undefined; rejects if there is none in time. */
+    async until<T>(what: string, find: (seen: Seen) => T | undefined): Promise<T> {
+      const late = AbortSignal.timeout(patienceMs);
+      const limit = AbortSignal.any([late, gone.signal]);
+      for (;;) {
         const { slack, github } = seen;
-        if (slack === null || github === null) return;
-        const value = find({ slack, github });
-        if (value !== undefined && value !== null) found.resolve(value);
-      };
-      const late = setTimeout(
-        () => found.reject(new Error(`${what} did not come within ${patienceMs / 1000} s`)),
-        patienceMs,
-      );
-      const gone = (): void => found.reject(new Error(`the bot was gone before ${what} came`));
-      void ended.then(gone);
-      waiting.add(look);
-      look();
-      try {
-        return await found.promise;
-      } finally {
-        clearTimeout(late);
-        waiting.delete(look);
+        const value = slack === null || github === null ? undefined : find({ slack, github });
+        if (value !== undefined) return value;
+        await once(news, "news", { signal: limit }).catch((cause) => {
+          const reason = late.aborted ? `within ${patienceMs / 1000} s` : "before the bot ended";
+          throw new Error(`${what} did not appear ${reason}`, { cause });
+        });
       }
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       leaving.abort();
       await ended;
     },

@@ -1,4 +1,4 @@
-/** Who a request comes from: a personal access token, the App itself (JWT), or one of its installations. */
+/** The caller of a request: a personal access token's user, the App itself (JWT), or one of its installations. */
 import { createVerify, randomUUID } from "node:crypto";
 import type { User } from "./snapshot.ts";
 import type { World } from "./world.ts";
@@ -6,6 +6,7 @@ import type { World } from "./world.ts";
 /** GitHub's installation tokens live for an hour. */
 const installationTokenMs = 60 * 60 * 1000;
 
+/** A GitHub App. */
 export interface AppSettings {
   readonly id: number;
   readonly slug: string;
@@ -13,11 +14,13 @@ export interface AppSettings {
   readonly publicKey: string;
 }
 
+/** Who calls. */
 export type Caller =
   | { readonly kind: "user"; readonly user: User }
   | { readonly kind: "installation"; readonly user: User; readonly installation: number }
   | { readonly kind: "app" };
 
+/** What the check needs. */
 export interface AccessOptions {
   readonly world: World;
   readonly token: string;
@@ -30,7 +33,7 @@ function claimsOf(segment: string): { iss?: unknown; exp?: unknown } {
   return typeof claims === "object" && claims !== null ? claims : {};
 }
 
-/** True if the App's key signed the JWT, it names the App, and has not expired. */
+/** True if the App's key signed the JWT, and it names the App and has not expired. */
 function isAppJwt(jwt: string, app: AppSettings, nowMs: number): boolean {
   const [header, payload, signature] = jwt.split(".");
   if (header === undefined || payload === undefined || signature === undefined) return false;
@@ -40,6 +43,7 @@ function isAppJwt(jwt: string, app: AppSettings, nowMs: number): boolean {
   return String(iss) === String(app.id) && typeof exp === "number" && exp * 1000 > nowMs;
 }
 
+/** Checks callers, and issues installation tokens. */
 export function createAccess({ world, token, app, now }: AccessOptions) {
   const minted = new Map<string, { installation: number; expiresAtMs: number }>();
   const botUser = (): User => {
@@ -55,7 +59,7 @@ export function createAccess({ world, token, app, now }: AccessOptions) {
   return {
     app,
 
-    /** null: GitHub would answer 401. */
+    /** The caller; null if GitHub would answer 401. */
     callerOf(authorization: string | null): Caller | null {
       const [scheme = "", secret = ""] = (authorization ?? "").split(" ");
       if (!["token", "bearer"].includes(scheme.toLowerCase())) return null;
@@ -71,10 +75,11 @@ export function createAccess({ world, token, app, now }: AccessOptions) {
       return app !== undefined && isAppJwt(secret, app, now()) ? { kind: "app" } : null;
     },
 
-    /** The App is installed at every owner, under the number of the owner's first repository. */
+    /** The owner's installation of the App: the id of the owner's first repository. */
     installationOf: (owner: string): number | undefined =>
       world.state.repos.find((repo) => repo.owner.toLowerCase() === owner.toLowerCase())?.id,
 
+    /** Issues an installation token. */
     mint(installation: number): { token: string; expires_at: string } {
       const secret = `ghs_${randomUUID().replaceAll("-", "")}`;
       const expiresAtMs = now() + installationTokenMs;
@@ -82,9 +87,10 @@ export function createAccess({ world, token, app, now }: AccessOptions) {
       return { token: secret, expires_at: new Date(expiresAtMs).toISOString() };
     },
 
-    /** Every installation token stops working at once, as when the App is reinstalled. */
+    /** Revokes every installation token, as when the App is reinstalled. */
     revokeAll: (): void => minted.clear(),
   };
 }
 
+/** See `createAccess`. */
 export type Access = ReturnType<typeof createAccess>;

@@ -1,11 +1,12 @@
-/** What all routes of the stand-in's REST API answer with: errors and pages. */
+/** Errors and pages, as all routes of the stand-in's REST API return them. */
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Caller } from "./access.ts";
 
+/** The caller, as Hono hands it to the routes. */
 export type Env = { Variables: { caller: Caller } };
 
-/** An answer that is not a success; routes throw it and `onError` writes it. */
+/** An unsuccessful answer; routes throw it, and `onError` writes it. */
 export class ApiError extends Error {
   readonly status: ContentfulStatusCode;
   readonly errors: readonly object[] | undefined;
@@ -17,10 +18,20 @@ export class ApiError extends Error {
   }
 }
 
+/** The error for something that does not exist, or that the caller may not see. */
+export const notFound = (): ApiError => new ApiError(404, "Not Found");
+
+/** The value; throws `notFound` if there is none. */
+export function found<T>(value: T | undefined): T {
+  if (value === undefined) throw notFound();
+  return value;
+}
+
+/** The size of a page, as the request asks for it. */
 export const sizeOf = (c: Context<Env>): number =>
   Math.min(100, Math.max(1, Number(c.req.query("per_page") ?? 30) || 30));
 
-/** The request's own address with one parameter changed, as a part of a Link header. */
+/** A part of a Link header: the request's own address with one parameter changed. */
 export function linkTo(c: Context<Env>, rel: string, parameter: string, value: string): string {
   const url = new URL(c.req.url);
   url.searchParams.set(parameter, value);

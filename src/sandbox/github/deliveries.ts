@@ -1,77 +1,78 @@
 /** Webhooks as GitHub sends them: signed, with a GUID, and never retried by themselves. */
 import { createHmac, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import { createUnderWay } from "#sandbox/stand-in/under-way.ts";
 
-/** GitHub gives a receiver ten seconds. */
+/** GitHub's time limit for a receiver. */
 const answerWithinMs = 10_000;
 
-/** The first delivery's id. GitHub's have outgrown what a JavaScript number holds. */
+/** The first delivery's id. GitHub's ids are too large for a JavaScript number. */
 const firstId = 3_804_004_623_172_239_366n;
 
+/** One attempt to deliver a webhook. */
 export interface Delivery {
   /** A decimal number; every attempt has its own. */
   readonly id: string;
   /** The same for every attempt. */
   readonly guid: string;
   readonly event: string;
-  readonly action: string | null;
+  readonly action: string;
   /** The receiver's HTTP status; null if there was no answer. */
   readonly status: number | null;
   /** RFC 3339. */
   readonly at: string;
   readonly redelivery: boolean;
   readonly durationMs: number;
-  /** Id of the repository; null if it belongs to none. */
-  readonly repository: number | null;
+  /** Id of the repository. */
+  readonly repository: number;
 }
 
-/** A request that GitHub itself may not have sent: every part can be forged. */
+/** A request as anybody could send it: every part can be forged. */
 export interface ForgedRequest {
   readonly payload: unknown;
   readonly event?: string;
   readonly guid?: string;
   /** Signs with this secret instead of the real one. */
   readonly secret?: string;
-  /** Sends this signature as it is; null sends none. */
+  /** Sends this signature unchanged; null sends none. */
   readonly signature?: string | null;
   readonly contentType?: string;
 }
 
+/** What deliveries need. */
 export interface DeliveryOptions {
   readonly webhookSecret: string;
   readonly webhookUrl: () => string;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: () => void;
-  /** How long after it was asked for through the API the next redelivery is made; GitHub promises no order. */
+  /** The delay of the next redelivery that the API requests, in milliseconds; GitHub promises no order. */
   readonly redeliveryDelayMs: () => number;
 }
 
 const signatureOf = (secret: string, body: string): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
-const actionOf = (payload: object): string | null =>
-  "action" in payload && typeof payload.action === "string" ? payload.action : null;
-
-function repositoryOf(payload: object): number | null {
-  if (!("repository" in payload)) return null;
-  const { repository } = payload;
-  const isNamed = typeof repository === "object" && repository !== null && "id" in repository;
-  return isNamed && typeof repository.id === "number" ? repository.id : null;
+/** The parts of a payload that the log of deliveries shows. */
+interface EventPayload {
+  readonly [field: string]: unknown;
+  readonly action: string;
+  readonly repository: { readonly id: number };
 }
 
 interface Message {
   readonly event: string;
-  readonly action: string | null;
-  readonly repository: number | null;
+  readonly action: string;
+  readonly repository: number;
   readonly body: string;
 }
 
+/** Sends webhooks and keeps a log of them. */
 export function createDeliveries(options: DeliveryOptions) {
   const { webhookSecret, webhookUrl, now, onChange, redeliveryDelayMs } = options;
   const log: Delivery[] = [];
   const sent = new Map<string, Message>();
-  const underWay = new Set<Promise<unknown>>();
+  const { track, idle } = createUnderWay();
   const messageOf = (guid: string): Message => {
     const message = sent.get(guid);
     if (message === undefined) throw new Error(`no delivery ${guid}`);
@@ -114,37 +115,31 @@ export function createDeliveries(options: DeliveryOptions) {
     return delivery;
   }
 
-  function tracked<T>(work: Promise<T>): Promise<T> {
-    underWay.add(work);
-    void work.finally(() => underWay.delete(work));
-    return work;
-  }
-
   return {
     /** Every attempt, oldest first. */
     log: log as readonly Delivery[],
-    /** Where they go. */
+    /** The receiver's address. */
     url: webhookUrl,
-    /** The payload as it was sent. */
+    /** The payload, as sent. */
     bodyOf: (guid: string): string => messageOf(guid).body,
 
-    /** Sends `payload` once; resolves with what the receiver answered, and never rejects for it. */
-    deliver(event: string, payload: object): Promise<Delivery> {
+    /** Sends `payload` once; resolves with the attempt, whatever its outcome. */
+    deliver(event: string, payload: EventPayload): Promise<Delivery> {
       const guid = randomUUID();
-      const repository = repositoryOf(payload);
-      sent.set(guid, { event, action: actionOf(payload), repository, body: JSON.stringify(payload) });
-      return tracked(attempt(guid, false));
+      const { action, repository } = payload;
+      sent.set(guid, { event, action, repository: repository.id, body: JSON.stringify(payload) });
+      return track(attempt(guid, false));
     },
 
-    /** Sends the same bytes under the same GUID again, as GitHub's «Redeliver» does. */
-    redeliver: (guid: string): Promise<Delivery> => tracked(attempt(guid, true)),
+    /** Sends the same bytes under the same GUID again, as GitHub's "Redeliver" button does. */
+    redeliver: (guid: string): Promise<Delivery> => track(attempt(guid, true)),
 
-    /** The same, as when it was asked for through the API: it is made some time afterwards. */
+    /** Does the same after the delay that the API's redeliveries have. */
     redeliverLater(guid: string): void {
-      void tracked(delay(redeliveryDelayMs()).then(() => attempt(guid, true)));
+      void track(delay(redeliveryDelayMs()).then(() => attempt(guid, true)));
     },
 
-    /** Sends a request of anybody's making and gives the answer. */
+    /** Sends a forged request and returns the answer. */
     send({ payload, event, guid, secret, signature, contentType }: ForgedRequest) {
       const body = typeof payload === "string" ? payload : JSON.stringify(payload);
       const written = signature === undefined ? signatureOf(secret ?? webhookSecret, body) : signature;
@@ -156,11 +151,10 @@ export function createDeliveries(options: DeliveryOptions) {
       });
     },
 
-    /** Resolves when nothing is on its way any more. */
-    async idle(): Promise<void> {
-      while (underWay.size > 0) await Promise.allSettled(underWay);
-    },
+    /** Resolves when no delivery is under way. */
+    idle,
   };
 }
 
+/** See `createDeliveries`. */
 export type Deliveries = ReturnType<typeof createDeliveries>;

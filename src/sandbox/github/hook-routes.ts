@@ -1,17 +1,18 @@
-/** Webhooks as seen through the REST API: the App's one, and the repository's one. */
+/** The App's webhook and the repository's webhook in the REST API. */
 import type { Context, Hono } from "hono";
-import { ApiError, type Env, linkTo, sizeOf } from "./answers.ts";
+import { ApiError, type Env, found, linkTo, notFound, sizeOf } from "./answers.ts";
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import type { Repository } from "./snapshot.ts";
 
 const hookId = 1;
 
+/** What the routes need. */
 export interface HookRoutesOptions {
   readonly deliveries: Deliveries;
-  /** Throws unless the App itself is asking. */
+  /** Throws unless the caller is the App itself. */
   readonly appOnly: (c: Context<Env>) => unknown;
   readonly repoOf: (c: Context<Env>) => Repository;
-  readonly hooksAllowed: () => boolean;
+  readonly hooksAllowed: boolean;
 }
 
 const itemJson = ({ id, guid, at, redelivery, durationMs, status, event, action, repository }: Delivery) => ({
@@ -29,17 +30,18 @@ const itemJson = ({ id, guid, at, redelivery, durationMs, status, event, action,
   throttled_at: null,
 });
 
-/** Ids of deliveries are integers that no JavaScript number holds. */
+/** Ids of deliveries are integers too large for a JavaScript number. */
 const answer = (c: Context<Env>, value: unknown): Response =>
   c.body(JSON.stringify(value).replaceAll(/"id":"(\d+)"/g, '"id":$1'), 200, {
     "content-type": "application/json; charset=utf-8",
   });
 
+/** Adds the routes of both webhooks. */
 export function addHookRoutes(
   api: Hono<Env>,
   { deliveries, appOnly, repoOf, hooksAllowed }: HookRoutesOptions,
 ): void {
-  /** One page, the newest first; the cursor names the last one of the page before. */
+  /** One page, newest first; the cursor names the last delivery of the previous page. */
   function list(c: Context<Env>, all: readonly Delivery[]): Response {
     const newest = all.toReversed();
     const cursor = c.req.query("cursor");
@@ -52,11 +54,8 @@ export function addHookRoutes(
     return answer(c, items.map(itemJson));
   }
 
-  function deliveryOf(c: Context<Env>, all: readonly Delivery[]): Delivery {
-    const found = all.find(({ id }) => id === c.req.param("delivery"));
-    if (found === undefined) throw new ApiError(404, "Not Found");
-    return found;
-  }
+  const deliveryOf = (c: Context<Env>, all: readonly Delivery[]): Delivery =>
+    found(all.find(({ id }) => id === c.req.param("delivery")));
 
   function show(c: Context<Env>, delivery: Delivery): Response {
     const payload: unknown = JSON.parse(deliveries.bodyOf(delivery.guid));
@@ -69,7 +68,7 @@ export function addHookRoutes(
     });
   }
 
-  /** Accepted at once, delivered after that. */
+  /** Accepts the request at once, and delivers later. */
   function redeliver(c: Context<Env>, { guid }: Delivery): Response {
     deliveries.redeliverLater(guid);
     return c.json({}, 202);
@@ -85,14 +84,14 @@ export function addHookRoutes(
 
   function repoWithHooks(c: Context<Env>): Repository {
     const repo = repoOf(c);
-    if (c.get("caller").kind !== "user" || !hooksAllowed()) {
+    if (c.get("caller").kind !== "user" || !hooksAllowed) {
       throw new ApiError(403, "Resource not accessible by personal access token");
     }
     return repo;
   }
   const ofRepo = (c: Context<Env>): readonly Delivery[] => {
     const repo = repoWithHooks(c);
-    if (c.req.param("hook") !== String(hookId)) throw new ApiError(404, "Not Found");
+    if (c.req.param("hook") !== String(hookId)) throw notFound();
     return deliveries.log.filter(({ repository }) => repository === repo.id);
   };
   const hooks = "/repos/:owner/:repo/hooks";

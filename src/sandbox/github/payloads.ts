@@ -1,8 +1,9 @@
-/** How GitHub writes its things in REST answers and in webhooks; only fields that somebody may look at. */
+/** The JSON of REST answers and webhooks, with the fields that a bot may read. */
 import type { Comment, Issue, IssueEvent, Label, Repository, User } from "./snapshot.ts";
 
 const site = "https://github.com";
 
+/** An account. */
 export const userJson = (user: User) => ({
   login: user.login,
   id: user.id,
@@ -11,6 +12,7 @@ export const userJson = (user: User) => ({
   html_url: `${site}/${user.login}`,
 });
 
+/** A label. */
 export const labelJson = (label: Label) => ({
   id: label.id,
   name: label.name,
@@ -19,6 +21,7 @@ export const labelJson = (label: Label) => ({
   description: label.description,
 });
 
+/** A repository. */
 export const repositoryJson = (repo: Repository, owner: User) => ({
   id: repo.id,
   name: repo.name,
@@ -31,6 +34,7 @@ export const repositoryJson = (repo: Repository, owner: User) => ({
 const issueUrl = (issue: Issue): string =>
   `${site}/${issue.repo}/${issue.pullRequest ? "pull" : "issues"}/${issue.number}`;
 
+/** An issue or a pull request. */
 export const issueJson = (issue: Issue, author: User, labels: readonly Label[], comments: number) => ({
   id: issue.id,
   number: issue.number,
@@ -47,6 +51,7 @@ export const issueJson = (issue: Issue, author: User, labels: readonly Label[], 
   ...(issue.pullRequest ? { pull_request: { html_url: issueUrl(issue) } } : {}),
 });
 
+/** A comment. */
 export const commentJson = (comment: Comment, issue: Issue, author: User) => ({
   id: comment.id,
   body: comment.body,
@@ -57,7 +62,7 @@ export const commentJson = (comment: Comment, issue: Issue, author: User) => ({
   issue_url: `https://api.github.com/repos/${issue.repo}/issues/${issue.number}`,
 });
 
-/** `actor` undefined: the account is gone. `issue` as `issueJson` writes it. */
+/** An issue event. `actor` is undefined if the account is gone; `issue` comes from `issueJson`. */
 export const eventJson = (event: IssueEvent, actor: User | undefined, issue: object) => ({
   id: event.id,
   event: event.kind,

@@ -1,4 +1,4 @@
-/** A repository's issues, comments and issue events as lists of the whole repository. */
+/** The lists of a whole repository's issues, comments and issue events. */
 import type { Context, Hono } from "hono";
 import { type Env, page } from "./answers.ts";
 import { eventJson } from "./payloads.ts";
@@ -10,13 +10,14 @@ interface Dated {
   readonly updatedAt: string;
 }
 
+/** Adds the three routes. */
 export function addRecentRoutes(api: Hono<Env>, world: World, repoOf: (c: Context<Env>) => Repository): void {
   const nameOf = (c: Context<Env>): string => {
     const { owner, name } = repoOf(c);
     return `${owner}/${name}`;
   };
 
-  /** `since` looks at the last change, whatever the order is. */
+  /** The items since `since`, which means the last change in any order. */
   function chosen<T extends Dated>(c: Context<Env>, all: readonly T[]): readonly T[] {
     const since = Date.parse(c.req.query("since") ?? "") || 0;
     const recent = all.filter(({ updatedAt }) => Date.parse(updatedAt) >= since);
@@ -40,7 +41,7 @@ export function addRecentRoutes(api: Hono<Env>, world: World, repoOf: (c: Contex
     return c.json(page(c, chosen(c, comments)).map(world.describeComment));
   });
 
-  // The newest first, with no way to ask for another order.
+  // Always newest first.
   api.get("/repos/:owner/:repo/issues/events", (c) => {
     const name = nameOf(c);
     const events = world.issueEvents.filter(({ issue }) => issue.repo === name).toReversed();

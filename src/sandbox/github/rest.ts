@@ -1,7 +1,7 @@
 /** The part of GitHub's REST API that a bot on issues uses, with GitHub's statuses and error bodies. */
 import { type Context, Hono } from "hono";
 import type { Access } from "./access.ts";
-import { ApiError, type Env, page } from "./answers.ts";
+import { ApiError, type Env, found, notFound, page } from "./answers.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { addHookRoutes } from "./hook-routes.ts";
 import { labelJson, userJson } from "./payloads.ts";
@@ -32,37 +32,30 @@ function userOf(c: Context<Env>): User {
 const legacyPermission = (role: Role | "none"): string =>
   role === "maintain" ? "write" : role === "triage" ? "read" : role;
 
+/** What the REST API needs. */
 export interface RestOptions {
   readonly world: World;
   readonly access: Access;
   readonly deliveries: Deliveries;
   /** Whether the personal access token may see and use the repository's webhooks. */
-  readonly hooksAllowed: () => boolean;
+  readonly hooksAllowed: boolean;
 }
 
+/** The routes, behind the check of the caller. */
 export function createRest({ world, access, deliveries, hooksAllowed }: RestOptions): Hono<Env> {
   const api = new Hono<Env>();
-  const notFound = (): ApiError => new ApiError(404, "Not Found");
-
-  /** What the caller may not see does not exist for it. */
+  /** A repository that the caller may not see is not found. */
   function repoOf(c: Context<Env>): Repository {
-    const repo = world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`);
-    if (repo === undefined) throw notFound();
+    const repo = found(world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`));
     const caller = c.get("caller");
     if (caller.kind === "user" && world.roleOf(repo, caller.user.login) === "none") throw notFound();
     return repo;
   }
   const fullName = (repo: Repository): string => `${repo.owner}/${repo.name}`;
-  function issueOf(c: Context<Env>): Issue {
-    const issue = world.findIssue(fullName(repoOf(c)), Number(c.req.param("number")));
-    if (issue === undefined) throw notFound();
-    return issue;
-  }
-  function commentOf(c: Context<Env>): Comment {
-    const comment = world.findComment(fullName(repoOf(c)), Number(c.req.param("id")));
-    if (comment === undefined) throw notFound();
-    return comment;
-  }
+  const issueOf = (c: Context<Env>): Issue =>
+    found(world.findIssue(fullName(repoOf(c)), Number(c.req.param("number"))));
+  const commentOf = (c: Context<Env>): Comment =>
+    found(world.findComment(fullName(repoOf(c)), Number(c.req.param("id"))));
   function commentText(body: Record<string, unknown>): string {
     const text = body.body;
     if (typeof text !== "string" || text.trim() === "")
@@ -98,10 +91,8 @@ export function createRest({ world, access, deliveries, hooksAllowed }: RestOpti
   });
   api.get("/repos/:owner/:repo/installation", (c) => {
     const app = appOnly(c);
-    const id = access.installationOf(c.req.param("owner"));
-    if (id === undefined || world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`) === undefined) {
-      throw notFound();
-    }
+    const { owner } = found(world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`));
+    const id = found(access.installationOf(owner));
     return c.json({ id, app_id: app.id, app_slug: app.slug });
   });
   api.post("/app/installations/:id/access_tokens", (c) => {
@@ -112,7 +103,7 @@ export function createRest({ world, access, deliveries, hooksAllowed }: RestOpti
     return c.json({ ...access.mint(id), permissions, repository_selection: "all" }, 201);
   });
 
-  // Before the routes that would take their last word for an issue's number.
+  // Before the routes that would read their last segment as an issue's number.
   addRecentRoutes(api, world, repoOf);
   addHookRoutes(api, { deliveries, appOnly, repoOf, hooksAllowed });
 

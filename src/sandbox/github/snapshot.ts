@@ -1,68 +1,88 @@
 /** Everything that the stand-in remembers, as plain JSON. Times are RFC 3339 with whole seconds, as GitHub's. */
+import { z } from "zod";
 
-export type Role = "admin" | "maintain" | "write" | "triage" | "read";
+const text = z.string();
+const number = z.number();
 
-export interface User {
-  login: string;
-  id: number;
-  type: "User" | "Bot";
-}
+const role = z.enum(["admin", "maintain", "write", "triage", "read"]);
+/** What a person may do in a repository, most first. */
+export type Role = z.infer<typeof role>;
 
-export interface Label {
-  id: number;
-  name: string;
+const user = z.object({ login: text, id: number, type: z.enum(["User", "Bot"]) });
+/** An account. */
+export type User = z.infer<typeof user>;
+
+const label = z.object({
+  id: number,
+  name: text,
   /** Six hexadecimal digits. */
-  color: string;
-  description: string | null;
-}
+  color: text,
+  description: text.nullable(),
+});
+/** A label of a repository. */
+export type Label = z.infer<typeof label>;
 
-export interface Repository {
-  id: number;
-  owner: string;
-  name: string;
-  private: boolean;
-  /** By login. Whoever is missing has no access to a private repository, and reads a public one. */
-  roles: Record<string, Role>;
-  labels: Label[];
+const repository = z.object({
+  id: number,
+  owner: text,
+  name: text,
+  private: z.boolean(),
+  /** By login. People who are not here may read a public repository, and don't see a private one. */
+  roles: z.record(text, role),
+  labels: z.array(label),
   /** Number of the newest issue or pull request. */
-  lastNumber: number;
-}
+  lastNumber: number,
+});
+/** A repository. */
+export type Repository = z.infer<typeof repository>;
 
-export interface Issue {
-  id: number;
+const issue = z.object({
+  id: number,
   /** `owner/name`. */
-  repo: string;
-  number: number;
-  title: string;
-  body: string | null;
-  user: string;
-  state: "open" | "closed";
-  locked: boolean;
-  pullRequest: boolean;
+  repo: text,
+  number,
+  title: text,
+  body: text.nullable(),
+  user: text,
+  state: z.enum(["open", "closed"]),
+  locked: z.boolean(),
+  pullRequest: z.boolean(),
   /** Names. */
-  labels: string[];
-  createdAt: string;
-  updatedAt: string;
-}
+  labels: z.array(text),
+  createdAt: text,
+  updatedAt: text,
+});
+/** An issue or a pull request. */
+export type Issue = z.infer<typeof issue>;
 
-export interface Reaction {
-  id: number;
-  user: string;
-  content: string;
-}
+const comment = z.object({
+  id: number,
+  repo: text,
+  issue: number,
+  user: text,
+  body: text,
+  createdAt: text,
+  updatedAt: text,
+  reactions: z.array(z.object({ id: number, user: text, content: text })),
+});
+/** A comment on an issue. */
+export type Comment = z.infer<typeof comment>;
 
-export interface Comment {
-  id: number;
-  repo: string;
-  issue: number;
-  user: string;
-  body: string;
-  createdAt: string;
-  updatedAt: string;
-  reactions: Reaction[];
-}
+/** The shape of `GitHubSnapshot`, to check what is read from a file. */
+export const gitHubSnapshot = z.object({
+  /** Login that the personal access token belongs to. */
+  bot: text,
+  users: z.array(user),
+  repos: z.array(repository),
+  issues: z.array(issue),
+  comments: z.array(comment),
+  /** The newest id of anything. */
+  lastId: number,
+});
+/** Everything that is saved. */
+export type GitHubSnapshot = z.infer<typeof gitHubSnapshot>;
 
-/** What GitHub's list of issue events tells of; it is no part of the snapshot. */
+/** An entry of GitHub's list of issue events, which is not saved. */
 export interface IssueEvent {
   readonly id: number;
   readonly kind: "labeled" | "unlabeled" | "closed";
@@ -70,17 +90,6 @@ export interface IssueEvent {
   readonly actor: string;
   readonly label: Label | null;
   readonly createdAt: string;
-}
-
-export interface GitHubSnapshot {
-  /** Login that the personal access token belongs to. */
-  bot: string;
-  users: User[];
-  repos: Repository[];
-  issues: Issue[];
-  comments: Comment[];
-  /** The newest id of anything. */
-  lastId: number;
 }
 
 /** One private repository `octo/app`; alice and bob write, mallory reads, and the bot is a collaborator. */

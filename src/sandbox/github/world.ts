@@ -1,4 +1,4 @@
-/** The one place where the stand-in's state changes; every change says which webhooks GitHub would send. */
+/** The stand-in's state and its changes, each with the webhooks that GitHub would send. */
 
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import { commentJson, issueJson, labelJson, repositoryJson, userJson } from "./payloads.ts";
@@ -13,11 +13,17 @@ import type {
   User,
 } from "./snapshot.ts";
 
-/** GitHub gives a label that it makes by itself this colour. */
+/** The colour of labels that GitHub creates on its own. */
 const plainColor = "ededed";
 
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
+function existing<T>(found: T | undefined, what: string): T {
+  if (found === undefined) throw new Error(`there is no ${what}`);
+  return found;
+}
+
+/** What the world needs. */
 export interface WorldOptions {
   readonly state: GitHubSnapshot;
   readonly now: () => number;
@@ -25,7 +31,7 @@ export interface WorldOptions {
   readonly onChange: () => void;
 }
 
-/** Lookups answer `undefined` for what is not there; changes throw if they are asked of something missing. */
+/** `find…` returns undefined for something missing; `…Of` and the changes throw. */
 export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   const nextId = (): number => {
     state.lastId += 1;
@@ -34,27 +40,18 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   const time = (): string => new Date(now()).toISOString().replace(/\.\d+Z$/, "Z");
 
   const findUser = (login: string): User | undefined => state.users.find((user) => same(user.login, login));
-  const user = (login: string): User => {
-    const found = findUser(login);
-    if (found === undefined) throw new Error(`no user ${login}`);
-    return found;
-  };
   const findRepo = (fullName: string): Repository | undefined =>
     state.repos.find((repo) => same(`${repo.owner}/${repo.name}`, fullName));
   const findIssue = (fullName: string, number: number): Issue | undefined =>
     state.issues.find((issue) => same(issue.repo, fullName) && issue.number === number);
-  const issueOf = (fullName: string, number: number): Issue => {
-    const found = findIssue(fullName, number);
-    if (found === undefined) throw new Error(`no issue ${fullName}#${number}`);
-    return found;
-  };
-  const repoOf = (fullName: string): Repository => {
-    const found = findRepo(fullName);
-    if (found === undefined) throw new Error(`no repository ${fullName}`);
-    return found;
-  };
   const findComment = (fullName: string, id: number): Comment | undefined =>
     state.comments.find((comment) => same(comment.repo, fullName) && comment.id === id);
+  const user = (login: string): User => existing(findUser(login), `user ${login}`);
+  const repoOf = (fullName: string): Repository => existing(findRepo(fullName), `repository ${fullName}`);
+  const issueOf = (fullName: string, number: number): Issue =>
+    existing(findIssue(fullName, number), `issue ${fullName}#${number}`);
+  const commentOf = (fullName: string, id: number): Comment =>
+    existing(findComment(fullName, id), `comment ${id} in ${fullName}`);
 
   const labelsOf = (issue: Issue): Label[] => {
     const names = issue.labels;
@@ -67,12 +64,14 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   const describeComment = (comment: Comment) =>
     commentJson(comment, issueOf(comment.repo, comment.issue), user(comment.user));
 
+  const issueEvent = (issue: Issue): string => (issue.pullRequest ? "pull_request" : "issues");
+  /** Sends the webhook of a change to the issue; `by` is the sender's login. */
   function announce(
-    event: string,
     action: string,
     issue: Issue,
-    sender: User,
-    extra: object,
+    by: string,
+    extra: object = {},
+    event = issueEvent(issue),
   ): Promise<Delivery> {
     const repo = repoOf(issue.repo);
     onChange();
@@ -85,14 +84,13 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       ...subject,
       ...extra,
       repository: repositoryJson(repo, user(repo.owner)),
-      sender: userJson(sender),
+      sender: userJson(user(by)),
     });
   }
   const issueEvents: IssueEvent[] = [];
   function record(kind: IssueEvent["kind"], issue: Issue, actor: string, label: Label | null = null): void {
     issueEvents.push({ id: nextId(), kind, issue, actor, label, createdAt: time() });
   }
-  const issueEvent = (issue: Issue): string => (issue.pullRequest ? "pull_request" : "issues");
 
   function createLabel(repo: Repository, name: string, color: string, description: string | null): Label {
     const label = { id: nextId(), name, color, description };
@@ -109,6 +107,8 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
     findRepo,
     findIssue,
     findComment,
+    issueOf,
+    commentOf,
     labelsOf,
     commentsOf,
     describeIssue,
@@ -136,17 +136,17 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
         updatedAt: time(),
       };
       state.issues.push(issue);
-      return { issue, delivery: announce(issueEvent(issue), "opened", issue, user(by), {}) };
+      return { issue, delivery: announce("opened", issue, by) };
     },
 
     closeIssue(issue: Issue, by: string): Promise<Delivery> {
       issue.state = "closed";
       issue.updatedAt = time();
       record("closed", issue, by);
-      return announce(issueEvent(issue), "closed", issue, user(by), {});
+      return announce("closed", issue, by);
     },
 
-    /** Adds labels, makes those that are not there yet; only labels that are new on the issue are announced. */
+    /** Adds labels, and creates missing ones; only those that are new on the issue are announced. */
     addLabels(issue: Issue, names: readonly string[], by: string): Promise<Delivery>[] {
       const repo = repoOf(issue.repo);
       const fresh = names.filter((name) => !issue.labels.some((existing) => same(existing, name)));
@@ -156,18 +156,18 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
         issue.labels.push(label.name);
         issue.updatedAt = time();
         record("labeled", issue, by, label);
-        return announce(issueEvent(issue), "labeled", issue, user(by), { label: labelJson(label) });
+        return announce("labeled", issue, by, { label: labelJson(label) });
       });
     },
 
-    /** `undefined` if the label was not on the issue. */
+    /** Returns undefined if the issue does not have the label. */
     removeLabel(issue: Issue, name: string, by: string): Promise<Delivery> | undefined {
       const label = labelsOf(issue).find((candidate) => same(candidate.name, name));
       if (label === undefined) return undefined;
       issue.labels = issue.labels.filter((existing) => !same(existing, name));
       issue.updatedAt = time();
       record("unlabeled", issue, by, label);
-      return announce(issueEvent(issue), "unlabeled", issue, user(by), { label: labelJson(label) });
+      return announce("unlabeled", issue, by, { label: labelJson(label) });
     },
 
     addComment(issue: Issue, body: string, by: string) {
@@ -185,27 +185,24 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
       state.comments.push(comment);
       issue.updatedAt = at;
       const announced = { comment: describeComment(comment) };
-      return { comment, delivery: announce("issue_comment", "created", issue, user(by), announced) };
+      return { comment, delivery: announce("created", issue, by, announced, "issue_comment") };
     },
 
     editComment(comment: Comment, body: string, by: string): Promise<Delivery> {
-      const before = comment.body;
+      const changes = { body: { from: comment.body } };
       comment.body = body;
       comment.updatedAt = time();
-      return announce("issue_comment", "edited", issueOf(comment.repo, comment.issue), user(by), {
-        comment: describeComment(comment),
-        changes: { body: { from: before } },
-      });
+      const extra = { comment: describeComment(comment), changes };
+      return announce("edited", issueOf(comment.repo, comment.issue), by, extra, "issue_comment");
     },
 
     deleteComment(comment: Comment, by: string): Promise<Delivery> {
       state.comments = state.comments.filter((other) => other !== comment);
-      return announce("issue_comment", "deleted", issueOf(comment.repo, comment.issue), user(by), {
-        comment: describeComment(comment),
-      });
+      const extra = { comment: describeComment(comment) };
+      return announce("deleted", issueOf(comment.repo, comment.issue), by, extra, "issue_comment");
     },
 
-    /** GitHub sends no webhook for a reaction, and does not touch the comment's time. */
+    /** GitHub sends no webhook for a reaction, and leaves the comment's time alone. */
     react(comment: Comment, content: string, by: string) {
       const existing = comment.reactions.find((one) => one.content === content && same(one.user, by));
       if (existing !== undefined) return { reaction: existing, created: false };
@@ -217,4 +214,5 @@ export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
   };
 }
 
+/** See `createWorld`. */
 export type World = ReturnType<typeof createWorld>;

@@ -1,8 +1,8 @@
-/** Acts of people, sent to the sandbox. */
+/** Sends people's acts to the sandbox. */
 import { byId } from "./dom.js";
 
 /**
- * What went wrong, as a sentence; null if nothing did.
+ * Resolves with a sentence about what went wrong; null if nothing did.
  * @param {string} path Such as `slack/say`.
  * @param {object} body
  * @returns {Promise<{ problem: string | null, number: number | null }>}
@@ -22,10 +22,10 @@ export async function act(path, body) {
   }
 }
 
-/** @param {number | null} status What the bot's own endpoint answered. */
+/** @param {number | null} status The status of the bot's answer. */
 function problemOf(status) {
   if (status === null || (status >= 200 && status < 300)) return null;
-  return status === 0 ? "The bot did not answer." : `The bot did not take it (HTTP ${status}).`;
+  return status === 0 ? "The bot did not answer." : `The bot refused it (HTTP ${status}).`;
 }
 
 /** @param {Element} element @param {string | null} problem */
@@ -35,7 +35,7 @@ export function tell(element, problem) {
 }
 
 /**
- * A text area that grows with its text, and sends it.
+ * Makes a text area grow with its text, and send it by a key.
  * @param {HTMLTextAreaElement} area
  * @param {"enter" | "ctrl-enter"} sendOn
  */
@@ -57,7 +57,7 @@ export function grow(area) {
 }
 
 /**
- * Asks what the button's confirmation asks.
+ * Asks for the button's confirmation.
  * @param {NonNullable<import("../shown/blocks.ts").PageButton["confirm"]>} question
  * @returns {Promise<boolean>}
  */

@@ -1,6 +1,7 @@
-/** Making and keeping elements. Text is only ever put in as text. */
+/** Creates and updates elements. Text is only ever inserted as text. */
 
 /**
+ * Creates an element.
  * @param {string} tag
  * @param {Record<string, string | boolean | EventListener>} [props] Attributes; a function listens to the
  *   event of that name; `false` leaves the attribute out.
@@ -37,8 +38,8 @@ const shown = new WeakMap();
 const keys = new WeakMap();
 
 /**
- * Has the container hold one element for each item, in their order. An element stays as long as its item
- * does, so that a text in the making and the focus stay too, and is drawn again only when the item changed.
+ * Makes the container hold one element per item, in order. An element stays as long as its item does, with
+ * its focus and unsent text, and is drawn again only if the item changed.
  * @template T
  * @param {Element} container
  * @param {readonly T[]} items
@@ -101,7 +102,7 @@ export const reactionRow = (reactions) =>
   );
 
 /**
- * Fills a choice of people, keeping who is chosen; the choice is remembered for this tab.
+ * Fills a list of people and keeps the selection, which this tab remembers.
  * @param {HTMLSelectElement} select
  * @param {readonly { value: string, label: string }[]} people
  */

@@ -10,7 +10,7 @@ const body = byId("github-body", HTMLDivElement);
 
 /** @type {GitHubState | null} */
 let state = null;
-/** What is in the body, and for which address. @type {{ at: string, draw: (state: GitHubState) => void } | null} */
+/** The content of the body, and its address. @type {{ at: string, draw: (state: GitHubState) => void } | null} */
 let view = null;
 
 /** @param {GitHubState} next */

@@ -24,8 +24,8 @@ export function showGuide(news) {
       byId("show-slack", HTMLButtonElement).click();
       fillComposer("/agent run fix the flaky test");
     }),
-    step(2, answered, "Answer in its thread, and the run goes on", null, null),
-    step(3, labelled, "On GitHub, give an issue the label ", "agent", () => {
+    step(2, answered, "Reply in its thread, and the run continues", null, null),
+    step(3, labelled, "On GitHub, add this label to an issue: ", "agent", () => {
       byId("show-github", HTMLButtonElement).click();
       const first = github.issues.at(-1);
       location.hash = first === undefined ? "issues" : `issue-${first.number}`;
@@ -37,13 +37,9 @@ export function showGuide(news) {
     guide.hidden = true;
   };
   guide.replaceChildren(
-    el("p", {}, el("strong", {}, all ? "That is the whole of it" : "Three things to try")),
+    el("p", {}, el("strong", {}, all ? "That is all" : "Three things to try")),
     all
-      ? el(
-          "p",
-          { class: "grow wrap" },
-          "Set the variables of Slack or GitHub, and the bot is where your team is.",
-        )
+      ? el("p", { class: "grow wrap" }, "Set the variables of Slack or GitHub to use the bot with your team.")
       : el("ol", {}, ...steps),
     el("button", { type: "button", class: "close", "aria-label": "Hide this guide", click: close }, "✕"),
   );

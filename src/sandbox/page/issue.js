@@ -1,4 +1,4 @@
-/** One issue: what it says, its labels, its comments, and the box to add one. */
+/** One issue: its text, its labels, its comments, and the box to add one. */
 import { act, sendByKey, tell } from "./act.js";
 import { avatar, el, keepInStep, reactionRow, timeOf } from "./dom.js";
 import { rich } from "./rich.js";
@@ -6,7 +6,7 @@ import { rich } from "./rich.js";
 /** @typedef {import("../shown/page-state.ts").GitHubState} GitHubState */
 /** @typedef {import("../shown/page-state.ts").PageIssue} PageIssue */
 
-/** Label that hands an issue to the agent. */
+/** The label that hands an issue to the agent. */
 const agentLabel = "agent";
 
 /** @param {{ name: string, color: string }} label */
@@ -17,7 +17,7 @@ export function labelChip({ name, color }) {
 }
 
 /**
- * Fills the body with the issue's page; the answer draws it.
+ * Fills the body with the issue's page; returns the function that draws it.
  * @param {HTMLElement} body
  * @param {number} number
  * @param {HTMLSelectElement} people
@@ -139,7 +139,7 @@ function labelRow(issue, may, change) {
     has ? "Remove the label " : "Add the label ",
     el("code", {}, agentLabel),
   );
-  const why = may ? [] : [el("span", { class: "quiet" }, "Labels take write access.")];
+  const why = may ? [] : [el("span", { class: "quiet" }, "Changing labels requires write access.")];
   return [el("span", { class: "quiet" }, "Labels"), ...issue.labels.map(labelChip), button, ...why];
 }
 

@@ -7,6 +7,7 @@ import { rich } from "./rich.js";
 /** @typedef {{ user: () => string, channel: () => string }} Where */
 
 /**
+ * Draws the message into the element.
  * @param {HTMLElement} element
  * @param {PageMessage} message
  * @param {Where} where

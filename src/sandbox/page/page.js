@@ -1,4 +1,4 @@
-/** The page: it hears of every change by server-sent events, and shows it. */
+/** The page, which shows every change that arrives by server-sent events. */
 import { byId } from "./dom.js";
 import { showGitHub } from "./github.js";
 import { showGuide } from "./guide.js";
@@ -26,7 +26,7 @@ events.addEventListener("github", ({ data }) => {
   showGuide({ github });
 });
 
-/** On a narrow screen one half is shown at a time. */
+/** A narrow screen shows one half at a time. */
 for (const half of ["slack", "github"]) {
   byId(`show-${half}`, HTMLButtonElement).addEventListener("click", () => {
     byId("halves", HTMLElement).dataset.shown = half;

@@ -1,7 +1,7 @@
-/** Rich text, as the server read it, made into elements. Nothing in it is ever parsed as HTML. */
+/** Turns the server's rich text into elements. Nothing is ever parsed as HTML. */
 import { el } from "./dom.js";
 
-/** Whatever else the server might send is shown as its bare text. */
+/** Other tags are shown as plain text. */
 const tags = new Set(
   "p strong em del code pre blockquote ul ol li br hr h3 h4 h5 h6 table tr th td".split(" "),
 );

@@ -1,4 +1,4 @@
-/** The left half: a Slack workspace as one of its people sees it. */
+/** The left half: a Slack workspace as one person sees it. */
 import { act, grow, sendByKey, tell } from "./act.js";
 import { byId, el, keepInStep, offerPeople } from "./dom.js";
 import { drawMessage } from "./message.js";
@@ -15,15 +15,15 @@ const problem = byId("slack-problem", HTMLElement);
 
 /** @type {SlackState | null} */
 let state = null;
-/** Id of the channel that is shown. */
+/** Id of the visible channel. */
 let chosen = sessionStorage.getItem("channel") ?? "";
-/** What is written and not sent, by channel. @type {Map<string, string>} */
+/** Unsent text, by channel. @type {Map<string, string>} */
 const drafts = new Map();
 
 const where = { user: () => people.value, channel: () => chosen };
 /** @type {WeakMap<HTMLElement, { own: HTMLElement, thread: ReturnType<typeof createThread> }>} */
 const parts = new WeakMap();
-/** Threads of messages that come while the page is open are open from the start. */
+/** Threads of messages that arrive while the page is open start open. */
 let firstLook = true;
 
 /** @param {SlackState} next */
@@ -45,7 +45,7 @@ function draw() {
   byId("channel-name", HTMLElement).textContent = `# ${channel.name}`;
   writing.placeholder = `Message #${channel.name}`;
   const note = byId("channel-note", HTMLElement);
-  const away = `The bot is not in #${channel.name}: it hears nothing here, and /agent is answered privately.`;
+  const away = `The bot is not in #${channel.name}: it sees no messages here, and answers /agent privately.`;
   tell(note, channel.hasBot ? null : away);
 
   const visible = channel.messages
@@ -133,14 +133,14 @@ composer.addEventListener("submit", async (event) => {
   messages.scrollTop = messages.scrollHeight;
   const { problem: wrong } = await act("slack/say", { user: people.value, channel: chosen, text });
   tell(problem, wrong);
-  // What was not taken is not lost either.
+  // A refused text is put back.
   if (wrong !== null && writing.value === "") {
     writing.value = text;
     grow(writing);
   }
 });
 
-/** Puts the text where it can be sent. @param {string} text */
+/** Puts the text into the message box. @param {string} text */
 export function fillComposer(text) {
   const general = state?.channels.find(({ hasBot }) => hasBot);
   if (general !== undefined && general.id !== chosen) switchTo(general.id);

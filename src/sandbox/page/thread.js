@@ -4,6 +4,7 @@ import { el, keepInStep } from "./dom.js";
 import { drawMessage } from "./message.js";
 
 /**
+ * Creates the thread's element and the function that draws it.
  * @param {string} ts The thread's first message.
  * @param {{ where: import("./message.js").Where, open: boolean }} options
  */

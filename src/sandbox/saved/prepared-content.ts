@@ -1,10 +1,10 @@
 import { defaultSnapshot, type GitHubSnapshot } from "#sandbox/github/snapshot.ts";
 import { emptyWorkspace, type SlackSnapshot } from "#sandbox/slack/workspace.ts";
 
-/** What there is at the first visit, so that nobody begins before an empty page. */
-
+/** The first visitor's workspace, with one message; `nowMs` since the epoch. */
 export function preparedSlack(nowMs: number): SlackSnapshot {
-  const text = "The login test failed on main again: green on the second try. Has somebody got a minute?";
+  const text =
+    "The login test failed on main again: it passed on the second try. Does somebody have a minute?";
   const message = { ts: `${Math.floor(nowMs / 1000)}.000100`, user: "UBOB", text };
   return {
     ...emptyWorkspace,
@@ -14,6 +14,7 @@ export function preparedSlack(nowMs: number): SlackSnapshot {
   };
 }
 
+/** The first visitor's repository, with one issue; `nowMs` since the epoch. */
 export function preparedGitHub(nowMs: number): GitHubSnapshot {
   const empty = defaultSnapshot();
   const [repository] = empty.repos;

@@ -1,16 +1,20 @@
 import { randomBytes } from "node:crypto";
+import { z } from "zod";
 
-/** What the bot and the stand-ins prove themselves with to each other, as they would to the real ones. */
-export interface Secrets {
-  readonly slackBotToken: string;
-  readonly slackSigningSecret: string;
-  readonly githubToken: string;
-  readonly githubWebhookSecret: string;
-}
+const secret = z.string().min(20);
+
+/** The credentials between the bot and the stand-ins. */
+export const secrets = z.object({
+  slackBotToken: secret,
+  slackSigningSecret: secret,
+  githubToken: secret,
+  githubWebhookSecret: secret,
+});
 
 const random = (): string => randomBytes(32).toString("base64url");
 
-export const createSecrets = (): Secrets => ({
+/** New random credentials, in the forms that Slack and GitHub give theirs. */
+export const createSecrets = (): z.infer<typeof secrets> => ({
   slackBotToken: `xoxb-${random()}`,
   slackSigningSecret: random(),
   githubToken: `ghp_${random()}`,

@@ -1,28 +1,24 @@
-/** Server-sent events: each part of the page's state, whole, whenever it has changed. */
+/** Server-sent events: each part of the page's state, whole, after every change. */
 
+/** A part of the page's state. */
 export interface Part {
   /** Name of the event. */
   readonly name: string;
-  /** The part as it is now; it becomes JSON. */
+  /** The part as it is now; it is sent as JSON. */
   read(): unknown;
-  /** Calls the listener after each change; the answer ends that. */
+  /** Calls the listener after each change, until the returned function is called. */
   subscribe(listener: () => void): () => void;
-}
-
-export interface Live {
-  /** A stream that begins with every part and goes on until the client or `stop` ends it. */
-  open(): Response;
-  stop(): void;
 }
 
 /** Changes within this time make one event. */
 const gatherMs = 60;
-/** Proxies give up connections on which nothing is said. */
+/** Proxies end idle connections. */
 const keepAliveMs = 20_000;
 /** Events that may wait for one slow client. */
 const mostWaiting = 100;
 
-export function createLive(parts: readonly Part[]): Live {
+/** Streams the parts to any number of clients. */
+export function createLive(parts: readonly Part[]) {
   const clients = new Set<ReadableStreamDefaultController<Uint8Array>>();
   const encoder = new TextEncoder();
   const changed = new Set<Part>();
@@ -32,7 +28,7 @@ export function createLive(parts: readonly Part[]): Live {
   const frame = (part: Part): Uint8Array =>
     encoder.encode(`event: ${part.name}\ndata: ${JSON.stringify(part.read())}\n\n`);
 
-  /** Who takes nothing any more is let go; a browser that is back begins with the whole state anyway. */
+  /** Drops a client that stopped reading; a browser that reconnects gets the whole state anyway. */
   function send(client: ReadableStreamDefaultController<Uint8Array>, chunk: Uint8Array): void {
     if ((client.desiredSize ?? 0) > -mostWaiting) return client.enqueue(chunk);
     clients.delete(client);
@@ -57,12 +53,13 @@ export function createLive(parts: readonly Part[]): Live {
   keepAlive.unref();
 
   return {
-    open() {
+    /** A stream that begins with every part, and lasts until the client or `stop` ends it. */
+    open(): Response {
       let own: ReadableStreamDefaultController<Uint8Array>;
       const stream = new ReadableStream<Uint8Array>({
         start(controller) {
           own = controller;
-          // A browser that lost us, as when the bot is restarted, is back within a second.
+          // A browser reconnects after a second, for instance when the bot is restarted.
           controller.enqueue(encoder.encode("retry: 1000\n\n"));
           for (const part of parts) controller.enqueue(frame(part));
           if (stopped) controller.close();
@@ -80,7 +77,7 @@ export function createLive(parts: readonly Part[]): Live {
         },
       });
     },
-    stop() {
+    stop(): void {
       stopped = true;
       clearInterval(keepAlive);
       if (gathering !== null) clearTimeout(gathering);

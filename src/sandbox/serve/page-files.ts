@@ -1,28 +1,15 @@
-/** The page itself: a few files that are served as they are. */
+/** The page's files, which are served unchanged. */
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 
 const folder = join(import.meta.dirname, "../page");
-/** What there is; nothing else is ever read. */
+/** Only these files are ever read. */
 const names = [
-  "index.html",
-  "icon.svg",
-  "theme.css",
-  "parts.css",
-  "rich.css",
-  "page.css",
-  "slack.css",
-  "github.css",
-  "page.js",
-  "act.js",
-  "dom.js",
-  "github.js",
-  "guide.js",
-  "issue.js",
-  "message.js",
-  "rich.js",
-  "slack.js",
-  "thread.js",
+  ...["index.html", "icon.svg"],
+  ...["theme", "parts", "rich", "page", "slack", "github"].map((name) => `${name}.css`),
+  ...["page", "act", "dom", "github", "guide", "issue", "message", "rich", "slack", "thread"].map(
+    (name) => `${name}.js`,
+  ),
 ];
 const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
@@ -32,8 +19,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * Only our own files may be loaded, nothing inline runs, and no string becomes markup: what people and agents
- * write can do nothing, even if the page had a mistake.
+ * Only our own files load, nothing inline runs, and no string becomes markup, so that texts of people and agents
+ * stay harmless even if the page has a bug.
  */
 const securityHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": [
@@ -52,7 +39,7 @@ const securityHeaders: Readonly<Record<string, string>> = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-/** null: there is no such file. */
+/** The file as a response; null if there is none. */
 export async function pageFile(name: string): Promise<Response | null> {
   if (!names.includes(name)) return null;
   const content = await readFile(join(folder, extname(name) === ".css" ? "styles" : "", name));

@@ -1,4 +1,4 @@
-/** Slack's checks of Block Kit, as far as a bot may run into them. */
+/** Slack's checks of Block Kit, as far as they matter to the bot. */
 import { z } from "zod";
 
 const plain = (max: number) => z.object({ type: z.literal("plain_text"), text: z.string().min(1).max(max) });
@@ -30,7 +30,7 @@ const block = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** Tables of a markdown block, by the lines below their heads. */
+/** Counts a markdown block's tables, by the lines below their headers. */
 const tablesIn = (each: z.infer<typeof block>): number =>
   each.type === "markdown" ? (each.text.match(/^[ \t]*\|?[ \t]*:?-+:?[ \t]*\|[-:| \t]*$/gm) ?? []).length : 0;
 
@@ -43,7 +43,7 @@ const blocks = z
   )
   .refine((all) => all.reduce((sum, each) => sum + tablesIn(each), 0) <= 1, "only one table is allowed");
 
-/** What is wrong with the blocks, one sentence each; empty if nothing is. */
+/** Slack's error messages for the blocks; empty if they are valid. */
 export function faultsOfBlocks(value: unknown): readonly string[] {
   const parsed = blocks.safeParse(value);
   if (parsed.success) return [];

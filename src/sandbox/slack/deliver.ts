@@ -2,35 +2,37 @@ import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Payload } from "./payloads.ts";
 
-/** How a request is signed: rightly, with another secret, or rightly but ten minutes ago. */
+/** How a request is signed: correctly, with another secret, or correctly but ten minutes ago. */
 export type Signature = "right" | "forged" | "stale";
 
-/** Something to tell the app. Slack tells events again until it hears 200, the others only once. */
+/** A request to the app. Slack repeats events until it gets a 200; commands and interactions come once. */
 export interface Delivery {
   readonly kind: "event" | "command" | "interaction";
   readonly payload: Payload;
   readonly signature?: Signature | undefined;
 }
 
-/** One try: the HTTP status it met, 0 for none. `reason` as Slack gives it with the next try. */
+/** The result of one try: the HTTP status, 0 for none; `reason` goes into the next try's header. */
 export interface Try {
   readonly status: number;
   readonly reason: "http_error" | "http_timeout" | "connection_failed" | "timeout";
   readonly body: string;
 }
 
+/** The repetition of an event. */
 export interface Retry {
   /** 1 for the first repetition. */
   readonly number: number;
   readonly reason: string;
 }
 
+/** Makes one try. */
 export type Send = (delivery: Delivery, retry: Retry | null) => Promise<Try>;
 
-/** Waits before the repetitions of an event. https://docs.slack.dev/apis/events-api#error-handling */
+/** Slack's waits before it repeats an event. https://docs.slack.dev/apis/events-api#error-handling */
 export const slackRetryDelaysMs: readonly number[] = [1_000, 60_000, 300_000];
 
-/** Delivers with Slack's repetitions. Resolves with every try; an abort ends the waiting. */
+/** Delivers, with Slack's repetitions. Resolves with every try; an abort ends the waiting. */
 export async function deliver(
   send: Send,
   delivery: Delivery,
@@ -49,14 +51,16 @@ export async function deliver(
   return tries;
 }
 
+/** The app's endpoint, and the secret for its requests. */
 export interface HttpDeliveryOptions {
   readonly url: () => string;
   readonly signingSecret: string;
   readonly now: () => number;
-  /** Slack gives an app three seconds. */
+  /** How long the app may take, in milliseconds; Slack gives three seconds. */
   readonly answerWithinMs: number;
 }
 
+/** Delivers over HTTP. */
 export const createHttpSend =
   (options: HttpDeliveryOptions): Send =>
   async (delivery, retry) => {
@@ -93,7 +97,7 @@ function encodeBody({ kind, payload }: Delivery): { body: string; contentType: s
   };
 }
 
-/** https://docs.slack.dev/authentication/verifying-requests-from-slack */
+/** The headers of a signed request. https://docs.slack.dev/authentication/verifying-requests-from-slack */
 export function signedRequest(
   { signingSecret, now }: Pick<HttpDeliveryOptions, "signingSecret" | "now">,
   body: string,

@@ -1,12 +1,13 @@
-/** The shapes in which Slack tells an app what happened. https://docs.slack.dev/reference/events */
+/** The payloads of Slack's events. https://docs.slack.dev/reference/events */
 import { randomUUID } from "node:crypto";
 import type { SlackChannel, SlackMessage, Workspace } from "./workspace.ts";
 
+/** The JSON of an event, a command or an interaction. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 const channelTypes = { channel: "channel", private: "group", im: "im" } as const;
 
-/** The message as a part of an event, or as an answer of `conversations.*` (then without the channel). */
+/** The message's fields, as in `conversations.*`; events add the channel. */
 export function messageFields(
   workspace: Workspace,
   channel: SlackChannel,
@@ -39,6 +40,7 @@ const botFields = (workspace: Workspace): Payload => ({
   },
 });
 
+/** A message was posted. */
 export function messageEvent(workspace: Workspace, channel: SlackChannel, message: SlackMessage): Payload {
   return {
     ...messageFields(workspace, channel, message, true),
@@ -49,47 +51,52 @@ export function messageEvent(workspace: Workspace, channel: SlackChannel, messag
   };
 }
 
-/** Slack tells of a mention a second time, under another event id and without some of the fields. */
+/** A mention is a second event, with its own event id and without some of the fields. */
 export function mentionEvent(workspace: Workspace, channel: SlackChannel, message: SlackMessage): Payload {
   const { channel_type: _, ...fields } = messageEvent(workspace, channel, message);
   return { ...fields, type: "app_mention" };
 }
 
-export function changedEvent(
+/** A message was edited. */
+export const changedEvent = (
   workspace: Workspace,
   channel: SlackChannel,
-  messages: { readonly before: SlackMessage; readonly after: SlackMessage },
+  { before, after }: { readonly before: SlackMessage; readonly after: SlackMessage },
+): Payload => ({
+  ...hiddenEvent(workspace, channel, "message_changed", before),
+  message: messageFields(workspace, channel, after, true),
+});
+
+/** A message was deleted. */
+export const deletedEvent = (
+  workspace: Workspace,
+  channel: SlackChannel,
+  message: SlackMessage,
+): Payload => ({
+  ...hiddenEvent(workspace, channel, "message_deleted", message),
+  deleted_ts: message.ts,
+});
+
+function hiddenEvent(
+  workspace: Workspace,
+  channel: SlackChannel,
+  subtype: string,
+  before: SlackMessage,
 ): Payload {
   const ts = workspace.nextTs();
   return {
     type: "message",
-    subtype: "message_changed",
+    subtype,
     hidden: true,
     channel: channel.id,
     channel_type: channelTypes[channel.kind],
     ts,
     event_ts: ts,
-    message: messageFields(workspace, channel, messages.after, true),
-    previous_message: messageFields(workspace, channel, messages.before, true),
+    previous_message: messageFields(workspace, channel, before, true),
   };
 }
 
-export function deletedEvent(workspace: Workspace, channel: SlackChannel, message: SlackMessage): Payload {
-  const ts = workspace.nextTs();
-  return {
-    type: "message",
-    subtype: "message_deleted",
-    hidden: true,
-    channel: channel.id,
-    channel_type: channelTypes[channel.kind],
-    ts,
-    event_ts: ts,
-    deleted_ts: message.ts,
-    previous_message: messageFields(workspace, channel, message, true),
-  };
-}
-
-/** `now` in milliseconds since the epoch. */
+/** The envelope of an event; `now` in milliseconds since the epoch. */
 export function eventCallback(workspace: Workspace, event: Payload, now: number): Payload {
   const team = workspace.team.id;
   return {
@@ -116,4 +123,5 @@ export function eventCallback(workspace: Workspace, event: Payload, now: number)
   };
 }
 
+/** A random id of the kind that Slack gives events. */
 export const idOf = (): string => randomUUID().replaceAll("-", "").slice(0, 16).toUpperCase();

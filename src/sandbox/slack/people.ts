@@ -3,11 +3,12 @@ import { changedEvent, deletedEvent, idOf, mentionEvent, messageEvent, type Payl
 import { typedText } from "./typed-text.ts";
 import type { SlackChannel, SlackMessage, SlackUser, Workspace } from "./workspace.ts";
 
-/** What came of an action: the HTTP statuses its deliveries met in turn, 0 for none. */
+/** The result of a message: the HTTP status of each delivery, 0 for none. */
 export interface Said {
   readonly ts: string;
   readonly statuses: readonly number[];
 }
+/** The app's answer to a command or a button. */
 export interface Pressed {
   /** 0 if there was no answer. */
   readonly status: number;
@@ -23,24 +24,7 @@ interface Act {
   readonly signature?: Signature;
 }
 
-/** What people do in Slack. Each resolves when the app has answered, or was told for the last time. */
-export interface People {
-  slash(act: Act & { readonly text: string; readonly command?: string }): Promise<Pressed>;
-  say(
-    act: Act & { readonly text: string; readonly thread?: string; readonly subtype?: string },
-  ): Promise<Said>;
-  /** Presses the button with that action_id on the message; its confirmation is taken as given. */
-  press(
-    act: Act & { readonly ts: string; readonly action: string; readonly button?: number },
-  ): Promise<Pressed>;
-  edit(act: Act & { readonly ts: string; readonly text: string }): Promise<Said>;
-  remove(act: Act & { readonly ts: string }): Promise<Said>;
-  /** Delivers an old message again, as Slack does late after trouble. */
-  again(act: Omit<Act, "user"> & { readonly ts: string }): Promise<Said>;
-  /** Brings the bot into the channel. */
-  invite(act: Act): Promise<void>;
-}
-
+/** What people need in order to act. */
 export interface PeopleOptions {
   readonly workspace: Workspace;
   readonly now: () => number;
@@ -49,7 +33,8 @@ export interface PeopleOptions {
   readonly deliverEvent: (event: Payload, signature?: Signature) => Promise<readonly Try[]>;
 }
 
-export function createPeople(options: PeopleOptions): People {
+/** What people can do in Slack. Each act resolves when the app has answered, or the last delivery has failed. */
+export function createPeople(options: PeopleOptions) {
   const { workspace, now, responseUrl, deliver, deliverEvent } = options;
 
   function channelOf({ channel }: { readonly channel: string }): SlackChannel {
@@ -75,31 +60,43 @@ export function createPeople(options: PeopleOptions): People {
     const mentioned = new RegExp(`<@${workspace.botUser}[|>]`).test(message.text);
     const events = [
       messageEvent(workspace, channel, message),
-      // In a direct message a mention is nothing special.
+      // A direct message has no separate event for a mention.
       ...(mentioned && channel.kind !== "im" ? [mentionEvent(workspace, channel, message)] : []),
     ];
     const tries = await Promise.all(events.map((event) => deliverEvent(event, signature)));
     return { ts: message.ts, statuses: statuses(tries.flat()) };
   }
 
+  /** Delivers a change of a message, where the bot can see it. */
+  async function announce(channel: SlackChannel, act: Act & { readonly ts: string }, event: Payload) {
+    const tries = hears(channel) ? await deliverEvent(event, act.signature) : [];
+    return { ts: act.ts, statuses: statuses(tries) };
+  }
+
   async function interact(
     kind: "command" | "interaction",
     act: Act,
+    user: SlackUser,
     payload: Payload,
-    triggerId: string,
   ): Promise<Pressed> {
-    const [first] = await deliver({ kind, payload, signature: act.signature });
+    const triggerId = `${Math.floor(now())}.${idOf()}`;
+    const common = {
+      token: "sandbox-verification-token",
+      api_app_id: workspace.appId,
+      response_url: responseUrl(user.id, channelOf(act).id),
+      trigger_id: triggerId,
+    };
+    const [first] = await deliver({ kind, payload: { ...payload, ...common }, signature: act.signature });
     return { status: first?.status ?? 0, body: first?.body ?? "", triggerId };
   }
 
   return {
-    async slash(act) {
+    /** Types a slash command. */
+    async slash(act: Act & { readonly text: string; readonly command?: string }): Promise<Pressed> {
       const channel = channelOf(act);
       const user = userOf(act);
       const { team } = workspace;
-      const triggerId = `${Math.floor(now())}.${idOf()}`;
-      const payload = {
-        token: "sandbox-verification-token",
+      return interact("command", act, user, {
         team_id: team.id,
         team_domain: team.name.toLowerCase(),
         channel_id: channel.id,
@@ -108,14 +105,13 @@ export function createPeople(options: PeopleOptions): People {
         user_name: user.name,
         command: act.command ?? "/agent",
         text: act.text,
-        api_app_id: workspace.appId,
         is_enterprise_install: "false",
-        response_url: responseUrl(user.id, channel.id),
-        trigger_id: triggerId,
-      };
-      return interact("command", act, payload, triggerId);
+      });
     },
-    async say(act) {
+    /** Posts a message. */
+    async say(
+      act: Act & { readonly text: string; readonly thread?: string; readonly subtype?: string },
+    ): Promise<Said> {
       const channel = channelOf(act);
       const message = workspace.add(channel.id, {
         user: userOf(act).id,
@@ -125,20 +121,20 @@ export function createPeople(options: PeopleOptions): People {
       });
       return tellOf(channelOf(act), message, act.signature);
     },
-    async press(act) {
+    /** Presses the message's nth button with that action_id, and confirms. */
+    async press(
+      act: Act & { readonly ts: string; readonly action: string; readonly button?: number },
+    ): Promise<Pressed> {
       const channel = channelOf(act);
       const user = userOf(act);
       const message = messageOf(channel, act.ts);
       const button = buttonsOf(message).filter(({ action_id }) => action_id === act.action)[act.button ?? 0];
       if (button === undefined) throw new Error(`message ${act.ts} has no button ${act.action}`);
       const { team } = workspace;
-      const triggerId = `${Math.floor(now())}.${idOf()}`;
       const thread = message.thread_ts === undefined ? {} : { thread_ts: message.thread_ts };
-      const payload = {
+      return interact("interaction", act, user, {
         type: "block_actions",
         user: { id: user.id, username: user.name, name: user.name, team_id: team.id },
-        api_app_id: workspace.appId,
-        token: "sandbox-verification-token",
         container: {
           type: "message",
           message_ts: message.ts,
@@ -146,41 +142,39 @@ export function createPeople(options: PeopleOptions): People {
           is_ephemeral: false,
           ...thread,
         },
-        trigger_id: triggerId,
         team: { id: team.id, domain: team.name.toLowerCase() },
         enterprise: null,
         is_enterprise_install: false,
         channel: { id: channel.id, name: channel.name },
         message: messageEvent(workspace, channel, message),
         state: { values: {} },
-        response_url: responseUrl(user.id, channel.id),
         actions: [{ ...button, block_id: "b1", action_ts: workspace.nextTs() }],
-      };
-      return interact("interaction", act, payload, triggerId);
+      });
     },
-    async edit(act) {
+    /** Edits a message. */
+    async edit(act: Act & { readonly ts: string; readonly text: string }): Promise<Said> {
       const channel = channelOf(act);
       const before = messageOf(channel, act.ts);
       const edited = { user: userOf(act).id, ts: workspace.nextTs() };
       const after = { ...before, text: typedText(workspace, act.text), edited };
       workspace.replace(channel.id, after);
-      if (!hears(channel)) return { ts: act.ts, statuses: [] };
-      const event = changedEvent(workspace, channelOf(act), { before, after });
-      return { ts: act.ts, statuses: statuses(await deliverEvent(event, act.signature)) };
+      return announce(channel, act, changedEvent(workspace, channel, { before, after }));
     },
-    async remove(act) {
+    /** Deletes a message. */
+    async remove(act: Act & { readonly ts: string }): Promise<Said> {
       const channel = channelOf(act);
       const message = messageOf(channel, act.ts);
       const event = deletedEvent(workspace, channel, message);
       workspace.remove(channel.id, act.ts);
-      if (!hears(channel)) return { ts: act.ts, statuses: [] };
-      return { ts: act.ts, statuses: statuses(await deliverEvent(event, act.signature)) };
+      return announce(channel, act, event);
     },
-    async again(act) {
+    /** Delivers an old message again, as Slack does late after an outage. */
+    async again(act: Omit<Act, "user"> & { readonly ts: string }): Promise<Said> {
       const channel = channelOf(act);
       return tellOf(channel, messageOf(channel, act.ts), act.signature);
     },
-    async invite(act) {
+    /** Adds the bot to the channel. */
+    async invite(act: Act): Promise<void> {
       workspace.join(channelOf(act).id, workspace.botUser);
     },
   };
@@ -191,7 +185,7 @@ interface ShownButton {
   readonly action_id: string;
 }
 
-/** The buttons as they stand in the message's blocks, all their fields with them. */
+/** The buttons in the message's blocks, with all their fields. */
 function buttonsOf({ blocks }: SlackMessage): readonly ShownButton[] {
   return (blocks ?? []).flatMap((block) => {
     const elements = fieldOf(block, "elements");

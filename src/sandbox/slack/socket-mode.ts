@@ -5,34 +5,18 @@ import { WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import type { Send } from "./deliver.ts";
 
+/** What Socket Mode needs. */
 export interface SocketModeOptions {
   readonly appId: string;
-  /** Slack gives an app three seconds for the ack. */
+  /** How long an app may take for its ack, in milliseconds; Slack gives three seconds. */
   readonly answerWithinMs: number;
-}
-
-export interface SocketMode {
-  /** Serves Socket Mode on the server's path. Resolves the upgrade only with a ticket that was given out. */
-  attach(server: Server, path: string): void;
-  /** Path and query of a connection; null until attached. */
-  ticket(): string | null;
-  /** True once there is a server: then deliveries go this way. */
-  readonly attached: boolean;
-  readonly send: Send;
-  /** How many apps are connected. */
-  connections(): number;
-  /** Asks the apps to connect anew, as Slack does every few hours. */
-  refresh(): void;
-  /** Sends any text as one frame to every app, an envelope or not. */
-  say(frame: string): void;
-  close(): void;
 }
 
 const envelopeTypes = { event: "events_api", command: "slash_commands", interaction: "interactive" } as const;
 const ack = z.object({ envelope_id: z.string(), payload: z.unknown() });
 
 /** https://docs.slack.dev/apis/events-api/using-socket-mode */
-export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions): SocketMode {
+export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions) {
   const sockets = new Set<WebSocket>();
   const acks = new Map<string, (payload: unknown) => void>();
   const tickets = new Set<string>();
@@ -68,60 +52,70 @@ export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions): 
     webSockets.handleUpgrade(request, socket, head, welcome);
   }
 
+  const send: Send = async (delivery, retry) => {
+    const socket = [...sockets].findLast(({ readyState }) => readyState === WebSocket.OPEN);
+    if (socket === undefined) return { status: 0, reason: "connection_failed", body: "" };
+    const envelopeId = randomUUID();
+    const acked = new Promise<string | null>((resolve) => {
+      const timer = setTimeout(() => resolve(null), answerWithinMs);
+      acks.set(envelopeId, (payload) => {
+        clearTimeout(timer);
+        resolve(JSON.stringify(payload ?? null));
+      });
+    });
+    socket.send(
+      JSON.stringify({
+        envelope_id: envelopeId,
+        type: envelopeTypes[delivery.kind],
+        accepts_response_payload: delivery.kind !== "event",
+        payload: delivery.payload,
+        ...(delivery.kind === "event"
+          ? { retry_attempt: retry?.number ?? 0, retry_reason: retry?.reason ?? "" }
+          : {}),
+      }),
+    );
+    const body = await acked;
+    acks.delete(envelopeId);
+    return body === null
+      ? { status: 0, reason: "timeout", body: "" }
+      : { status: 200, reason: "timeout", body };
+  };
+
   return {
-    get attached() {
+    /** Delivers to the newest connection. */
+    send,
+    /** True once there is a server; deliveries then go this way. */
+    get attached(): boolean {
       return path !== null;
     },
-    attach(server, at) {
+    /** Serves Socket Mode on the server's path, to connections with a ticket. */
+    attach(server: Server, at: string): void {
       path = at;
       server.on("upgrade", upgrade);
     },
-    ticket() {
+    /** Path and query of a new connection; null until attached. */
+    ticket(): string | null {
       if (path === null) return null;
       const ticket = randomUUID();
       tickets.add(ticket);
       return `${path}?ticket=${ticket}&app_id=${appId}`;
     },
-    connections: () => sockets.size,
-    refresh() {
+    /** How many apps are connected. */
+    connections: (): number => sockets.size,
+    /** Asks the apps to reconnect, as Slack does every few hours. */
+    refresh(): void {
       for (const socket of sockets) {
         socket.send(JSON.stringify({ type: "disconnect", reason: "refresh_requested", debug_info: {} }));
       }
     },
-    say(frame) {
+    /** Sends any text as one frame to every app, an envelope or not. */
+    say(frame: string): void {
       for (const socket of sockets) socket.send(frame);
     },
-    close() {
+    /** Ends every connection. */
+    close(): void {
       for (const socket of sockets) socket.terminate();
       webSockets.close();
-    },
-    async send(delivery, retry) {
-      const socket = [...sockets].findLast(({ readyState }) => readyState === WebSocket.OPEN);
-      if (socket === undefined) return { status: 0, reason: "connection_failed", body: "" };
-      const envelopeId = randomUUID();
-      const acked = new Promise<string | null>((resolve) => {
-        const timer = setTimeout(() => resolve(null), answerWithinMs);
-        acks.set(envelopeId, (payload) => {
-          clearTimeout(timer);
-          resolve(JSON.stringify(payload ?? null));
-        });
-      });
-      socket.send(
-        JSON.stringify({
-          envelope_id: envelopeId,
-          type: envelopeTypes[delivery.kind],
-          accepts_response_payload: delivery.kind !== "event",
-          payload: delivery.payload,
-          ...(delivery.kind === "event"
-            ? { retry_attempt: retry?.number ?? 0, retry_reason: retry?.reason ?? "" }
-            : {}),
-        }),
-      );
-      const body = await acked;
-      acks.delete(envelopeId);
-      return body === null
-        ? { status: 0, reason: "timeout", body: "" }
-        : { status: 200, reason: "timeout", body };
     },
   };
 }

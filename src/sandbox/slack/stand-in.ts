@@ -1,5 +1,5 @@
-import type { Server } from "node:http";
-import type { ApiContext } from "./api-method.ts";
+import { createFaults, type Fault, type Trouble, withTrouble } from "#sandbox/stand-in/faults.ts";
+import { createUnderWay } from "#sandbox/stand-in/under-way.ts";
 import {
   createHttpSend,
   type Delivery,
@@ -9,76 +9,63 @@ import {
   slackRetryDelaysMs,
   type Try,
 } from "./deliver.ts";
-import { createFaults, type SlackFault } from "./faults.ts";
+import type { ApiContext } from "./method.ts";
 import { changedEvent, eventCallback, messageEvent, type Payload } from "./payloads.ts";
-import { createPeople, type People } from "./people.ts";
+import { createPeople } from "./people.ts";
 import { createResponseUrls } from "./response-urls.ts";
 import { createSocketMode } from "./socket-mode.ts";
 import { answerCall, type SlackCall } from "./web-api.ts";
 import { createWorkspace, emptyWorkspace, type SlackSnapshot } from "./workspace.ts";
 
+/** What the stand-in is made of. */
 export interface SlackStandInOptions {
   readonly signingSecret: string;
   readonly botToken: string;
   readonly appToken?: string;
-  /** Where the app listens; asked at each delivery. */
+  /** Where the app listens; called for each delivery. */
   readonly eventsUrl: () => string;
-  /** Milliseconds since the epoch; the system's clock if absent. */
+  /** Milliseconds since the epoch; `Date.now` if absent. */
   readonly now?: () => number;
   readonly initial?: SlackSnapshot;
   /** Where this stand-in is reached, without a slash at the end; may be set later. */
   readonly baseUrl?: string;
-  /** Waits before the repetitions of an event, in milliseconds; Slack's own if absent. */
+  /** Waits before an event is repeated, in milliseconds; Slack's own if absent. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long the app may take; Slack's three seconds if absent. */
+  /** How long the app may take, in milliseconds; 3,000 if absent. */
   readonly answerWithinMs?: number;
 }
 
-/** A Slack of its own, on Slack's wire protocol, with one workspace in memory. */
-export interface SlackStandIn extends People {
-  /** Answers `…/api/<method>` and `…/respond/<token>`, whatever stands before. */
-  fetch(request: Request): Promise<Response>;
-  baseUrl: string;
-  /** Serves Socket Mode there; from then on everything is delivered that way. Needs an app token. */
-  attachSocketMode(server: Server, path: string): void;
-  /** How many apps are connected by Socket Mode. */
-  readonly connections: number;
-  /** Has the connected apps connect anew. */
-  refreshConnections(): void;
-  /** Sends any text as one frame to every connected app, an envelope or not. */
-  sayOnConnections(frame: string): void;
-  /** Sends the app any body whatever, signed as told. */
-  send(body: string, options?: { contentType?: string; signature?: Signature }): Promise<Response>;
-  snapshot(): SlackSnapshot;
-  /** Calls the listener after each change; the answer ends that. */
-  subscribe(listener: () => void): () => void;
-  /** Every Web API call so far, oldest first. */
-  readonly calls: readonly SlackCall[];
-  fail(fault: SlackFault): void;
-  /** Resolves when everything that was said has been delivered. */
-  delivered(): Promise<void>;
-  /** Ends what is under way: repetitions and connections. */
-  close(): void;
+/** A failure of the next calls of one method. */
+export interface SlackFault extends Fault {
+  /** A Web API method, or `respond` for a response_url. */
+  readonly method: string;
+  readonly with: Trouble & {
+    /** HTTP status, with a body that is not JSON. */
+    readonly status?: number;
+    /** Slack's error code. */
+    readonly error?: string;
+    /** Seconds: the answer is a 429. */
+    readonly retryAfter?: number;
+  };
 }
 
-export function createSlackStandIn(options: SlackStandInOptions): SlackStandIn {
+/** See `createSlackStandIn`. */
+export type SlackStandIn = ReturnType<typeof createSlackStandIn>;
+
+/** A Slack that remembers, on Slack's wire protocol, with one workspace in memory. */
+export function createSlackStandIn(options: SlackStandInOptions) {
   const { signingSecret, botToken, appToken, eventsUrl, now = Date.now } = options;
   const { retryDelaysMs = slackRetryDelaysMs, answerWithinMs = 3_000 } = options;
   let baseUrl = options.baseUrl ?? "http://127.0.0.1";
   const workspace = createWorkspace(options.initial ?? emptyWorkspace, now);
-  const faults = createFaults();
+  const faults = createFaults<SlackFault>();
   const responseUrls = createResponseUrls();
   const calls: SlackCall[] = [];
   const closing = new AbortController();
-  const underWay = new Set<Promise<unknown>>();
+  const { track, idle } = createUnderWay();
   const overHttp = createHttpSend({ url: eventsUrl, signingSecret, now, answerWithinMs });
   const socketMode = createSocketMode({ appId: workspace.appId, answerWithinMs });
 
-  function track<T>(work: Promise<T>): Promise<T> {
-    const tracked = work.finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
-    return tracked;
-  }
   const deliverOne = (delivery: Delivery): Promise<readonly Try[]> =>
     track(deliver(socketMode.attached ? socketMode.send : overHttp, delivery, retryDelaysMs, closing.signal));
   const deliverEvent = (event: Payload, signature?: Signature): Promise<readonly Try[]> =>
@@ -86,12 +73,9 @@ export function createSlackStandIn(options: SlackStandInOptions): SlackStandIn {
 
   const context: ApiContext = {
     workspace,
-    said(channelId, ts) {
+    said(channelId, message) {
       const channel = workspace.channel(channelId);
-      const message = workspace.message(channelId, ts);
-      if (channel !== undefined && message !== undefined) {
-        void deliverEvent(messageEvent(workspace, channel, message));
-      }
+      if (channel !== undefined) void deliverEvent(messageEvent(workspace, channel, message));
     },
     changed(channelId, before) {
       const channel = workspace.channel(channelId);
@@ -121,44 +105,79 @@ export function createSlackStandIn(options: SlackStandInOptions): SlackStandIn {
       deliverEvent,
       responseUrl: (user, channel) => `${baseUrl}/respond/${responseUrls.give(user, channel, now())}`,
     }),
-    async fetch(request) {
+    /** Answers `…/api/<method>` and `…/respond/<token>`, with any prefix. */
+    async fetch(request: Request): Promise<Response> {
       const [, kind, name = ""] = /\/(api|respond)\/([\w.-]+)$/.exec(new URL(request.url).pathname) ?? [];
-      if (kind === "api") {
-        return faults.around(name, request, () => answerCall(webApi, name, request));
+      if (kind === undefined || (kind === "respond" && request.method !== "POST")) {
+        return new Response("not found", { status: 404 });
       }
-      if (kind === "respond" && request.method === "POST") {
-        return faults.around("respond", request, async () =>
-          responseUrls.answer(name, await request.json(), context, now()),
-        );
-      }
-      return new Response("not found", { status: 404 });
+      const method = kind === "api" ? name : kind;
+      const trouble = faults.take((fault) => fault.method === method) ?? {};
+      return withTrouble(trouble, request, brokenAnswer, async () => {
+        const fault = faultAnswer(trouble);
+        if (fault !== null) return fault;
+        if (kind === "api") return answerCall(webApi, name, request);
+        return responseUrls.answer(name, await request.json(), context, now());
+      });
     },
-    get baseUrl() {
+    get baseUrl(): string {
       return baseUrl;
     },
-    set baseUrl(url) {
+    set baseUrl(url: string) {
       baseUrl = url.replace(/\/$/, "");
     },
-    attachSocketMode: (server, path) => socketMode.attach(server, path),
-    get connections() {
+    /** Serves Socket Mode there, and delivers everything that way from then on. Needs an app token. */
+    attachSocketMode: socketMode.attach,
+    /** How many apps are connected by Socket Mode. */
+    get connections(): number {
       return socketMode.connections();
     },
-    refreshConnections: () => socketMode.refresh(),
-    sayOnConnections: (frame) => socketMode.say(frame),
-    send(body, { contentType = "application/json", signature = "right" } = {}) {
+    refreshConnections: socketMode.refresh,
+    sayOnConnections: socketMode.say,
+    /** Sends the app any body, signed as given. */
+    send(
+      body: string,
+      {
+        contentType = "application/json",
+        signature = "right",
+      }: { contentType?: string; signature?: Signature } = {},
+    ): Promise<Response> {
       const { headers } = signedRequest({ signingSecret, now }, body, contentType, signature);
       return fetch(eventsUrl(), { method: "POST", headers, body });
     },
     snapshot: workspace.snapshot,
     subscribe: workspace.subscribe,
-    calls,
-    fail: (fault) => faults.add(fault),
-    async delivered() {
-      while (underWay.size > 0) await Promise.allSettled(underWay);
-    },
-    close() {
+    /** Every Web API call so far, oldest first. */
+    calls: calls as readonly SlackCall[],
+    /** Has the next calls of a method fail. */
+    fail: faults.add,
+    /** Resolves when everything that was said has been delivered. */
+    delivered: idle,
+    /** Ends repetitions and connections. */
+    close(): void {
       closing.abort();
       socketMode.close();
     },
   };
 }
+
+/** The answer that the trouble puts in place of the method's; null: none. */
+function faultAnswer({ retryAfter, status, error }: SlackFault["with"]): Response | null {
+  if (retryAfter !== undefined) {
+    const headers = { "retry-after": String(retryAfter) };
+    return Response.json({ ok: false, error: "ratelimited" }, { status: 429, headers });
+  }
+  if (status !== undefined) return new Response("<html>trouble</html>", { status });
+  return error === undefined ? null : Response.json({ ok: false, error });
+}
+
+/** An answer whose body breaks off; the server that carries it breaks the connection. */
+const brokenAnswer = (): Response =>
+  new Response(
+    new ReadableStream({
+      pull(controller) {
+        controller.error(new Error("a fault broke the connection"));
+      },
+    }),
+    { headers: { "content-type": "application/json" } },
+  );

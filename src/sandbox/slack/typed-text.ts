@@ -3,8 +3,8 @@ import type { Workspace } from "./workspace.ts";
 const encoded = /(<(?:[@#!][^<>]+|https?:\/\/[^<>]+)>)/;
 
 /**
- * What Slack makes of what somebody types: signs escaped, `@alice`, `#general`, `@channel` and addresses
- * between angle brackets. What stands between them already is left as it is.
+ * Typed text as Slack puts it on the wire: `&`, `<` and `>` escaped; `@alice`, `#general`, `@channel` and
+ * addresses between angle brackets. Text that is between them already stays as it is.
  */
 export const typedText = (workspace: Workspace, typed: string): string =>
   typed

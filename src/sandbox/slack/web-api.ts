@@ -1,8 +1,8 @@
-import type { Answer, ApiContext, Method, Params } from "./api-method.ts";
-import { failed } from "./api-method.ts";
 import { chatMethods } from "./chat-methods.ts";
 import { conversationMethods } from "./conversation-methods.ts";
+import { type Answer, type ApiContext, type Method, type Params, Refusal } from "./method.ts";
 
+/** A call of the Web API that arrived. */
 export interface SlackCall {
   readonly method: string;
   /** Without the token. */
@@ -11,11 +11,12 @@ export interface SlackCall {
   readonly at: number;
 }
 
+/** What the Web API needs. */
 export interface WebApiOptions extends ApiContext {
   readonly botToken: string;
   readonly appToken?: string | undefined;
   readonly now: () => number;
-  /** Called with every call before it is carried out. */
+  /** Called with every call before it takes effect. */
   readonly record: (call: SlackCall) => void;
   /** Absolute address of a Socket Mode connection; null if there is none. */
   readonly connectionUrl: () => string | null;
@@ -30,19 +31,26 @@ export async function answerCall(
   const { token, ...params } = await readParams(request);
   const bearer = request.headers.get("authorization")?.replace(/^Bearer\s+/i, "") ?? token;
   options.record({ method, params, at: options.now() });
-  const answer = carryOut(options, method, typeof bearer === "string" ? bearer : "", params);
-  return Response.json(answer);
+  try {
+    return Response.json(carryOut(options, method, typeof bearer === "string" ? bearer : "", params));
+  } catch (error) {
+    if (error instanceof Refusal) return Response.json(error.answer);
+    throw error;
+  }
 }
 
 function carryOut(options: WebApiOptions, method: string, bearer: string, params: Params): Answer {
-  if (bearer === "") return failed("not_authed");
-  if (method === "apps.connections.open") {
-    if (options.appToken === undefined || bearer !== options.appToken) return failed("invalid_auth");
+  if (bearer === "") throw new Refusal("not_authed");
+  const isConnecting = method === "apps.connections.open";
+  if (bearer !== (isConnecting ? options.appToken : options.botToken)) throw new Refusal("invalid_auth");
+  if (isConnecting) {
     const url = options.connectionUrl();
-    return url === null ? failed("internal_error") : { ok: true, url };
+    if (url === null) throw new Refusal("internal_error");
+    return { ok: true, url };
   }
-  if (bearer !== options.botToken) return failed("invalid_auth");
-  return (methods[method] ?? unknown)(params, options);
+  const known = methods[method];
+  if (known === undefined) throw new Refusal("unknown_method");
+  return known(params, options);
 }
 
 const authTest: Method = (_params, { workspace }) => {
@@ -59,13 +67,14 @@ const authTest: Method = (_params, { workspace }) => {
   };
 };
 
-const unknown: Method = () => failed("unknown_method");
-
 const methods: Readonly<Record<string, Method>> = {
   "auth.test": authTest,
   ...chatMethods,
   ...conversationMethods,
 };
+
+/** Parameters that are JSON inside a form. */
+const structured: ReadonlySet<string> = new Set(["blocks", "attachments", "metadata"]);
 
 async function readParams(request: Request): Promise<Params> {
   const body = await request.text();
@@ -73,11 +82,8 @@ async function readParams(request: Request): Promise<Params> {
     const parsed: unknown = body === "" ? {} : JSON.parse(body);
     return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
   }
-  const form = Object.fromEntries(new URLSearchParams(body));
+  const form = [...new URLSearchParams(body)];
   return Object.fromEntries(
-    Object.entries(form).map(([name, value]) => [name, structured.has(name) ? JSON.parse(value) : value]),
+    form.map(([name, value]) => [name, structured.has(name) ? JSON.parse(value) : value]),
   );
 }
-
-/** Parameters that stand as JSON inside a form. */
-const structured: ReadonlySet<string> = new Set(["blocks", "attachments", "metadata"]);

@@ -1,58 +1,57 @@
-/** A Slack workspace in memory: who is there, what was said, and who hears of a change. */
+/** A Slack workspace in memory: its people, its messages, and the listeners of its changes. */
+import { z } from "zod";
+import { createListeners } from "#sandbox/stand-in/listeners.ts";
 
-export interface SlackUser {
-  readonly id: string;
-  readonly name: string;
-  readonly bot: boolean;
-}
+const text = z.string();
 
-export interface SlackReaction {
-  readonly name: string;
-  readonly users: readonly string[];
-}
-
-export interface SlackMessage {
-  readonly ts: string;
-  /** First message of the thread; a first message has its own once somebody answered. */
-  readonly thread_ts?: string;
-  readonly user: string;
+const slackMessage = z.object({
+  ts: text,
+  /** First message of the thread; a first message has its own `ts` here once it has a reply. */
+  thread_ts: text.exactOptional(),
+  user: text,
   /** As on the wire: escaped, mentions between angle brackets. */
-  readonly text: string;
-  readonly subtype?: string;
-  readonly blocks?: readonly unknown[];
-  readonly metadata?: unknown;
-  readonly reactions?: readonly SlackReaction[];
-  readonly edited?: { readonly user: string; readonly ts: string };
-}
+  text,
+  subtype: text.exactOptional(),
+  blocks: z.array(z.unknown()).exactOptional(),
+  metadata: z.unknown().exactOptional(),
+  reactions: z.array(z.object({ name: text, users: z.array(text) })).exactOptional(),
+  edited: z.object({ user: text, ts: text }).exactOptional(),
+});
+/** A message, as `conversations.history` returns it. */
+export type SlackMessage = z.infer<typeof slackMessage>;
 
-/** A message that only its user sees. */
-export interface SlackEphemeral {
-  readonly ts: string;
-  readonly channel: string;
-  readonly thread_ts?: string;
-  readonly text: string;
-  readonly blocks?: readonly unknown[];
-}
+const slackEphemeral = slackMessage
+  .pick({ ts: true, thread_ts: true, text: true, blocks: true })
+  .extend({ channel: text });
 
-export interface SlackChannel {
-  readonly id: string;
-  readonly name: string;
-  readonly kind: "channel" | "private" | "im";
-  readonly archived?: boolean;
-  readonly members: readonly string[];
+const slackUser = z.object({ id: text, name: text, bot: z.boolean() });
+/** A person or the bot. */
+export type SlackUser = z.infer<typeof slackUser>;
+
+const slackChannel = z.object({
+  id: text,
+  name: text,
+  kind: z.enum(["channel", "private", "im"]),
+  archived: z.boolean().exactOptional(),
+  members: z.array(text),
   /** Oldest first, replies among them. */
-  readonly messages: readonly SlackMessage[];
-}
+  messages: z.array(slackMessage),
+});
+/** A channel with its messages. */
+export type SlackChannel = z.infer<typeof slackChannel>;
 
-export interface SlackSnapshot {
-  readonly team: { readonly id: string; readonly name: string };
-  readonly users: readonly SlackUser[];
-  readonly channels: readonly SlackChannel[];
-  /** By user id. */
-  readonly ephemerals: Readonly<Record<string, readonly SlackEphemeral[]>>;
-}
+/** The shape of `SlackSnapshot`, to check what is read from a file. */
+export const slackSnapshot = z.object({
+  team: z.object({ id: text, name: text }),
+  users: z.array(slackUser),
+  channels: z.array(slackChannel),
+  /** Messages that only one user sees, by the user's id. */
+  ephemerals: z.record(text, z.array(slackEphemeral)),
+});
+/** Everything that the stand-in remembers, as plain JSON. */
+export type SlackSnapshot = z.infer<typeof slackSnapshot>;
 
-/** A public channel with the bot, one without, two people and the bot. */
+/** A public channel with the bot, one without it, two people and the bot. */
 export const emptyWorkspace: SlackSnapshot = {
   team: { id: "T0SANDBOX", name: "Sandbox" },
   users: [
@@ -67,45 +66,28 @@ export const emptyWorkspace: SlackSnapshot = {
   ephemerals: {},
 };
 
-export interface Workspace {
-  readonly botUser: string;
-  readonly botId: string;
-  readonly appId: string;
-  readonly team: SlackSnapshot["team"];
-  /** A copy of everything: not to be asked for once a message. */
-  snapshot(): SlackSnapshot;
-  /** By id or by name. */
-  channel(idOrName: string): SlackChannel | undefined;
-  user(idOrName: string): SlackUser | undefined;
-  message(channel: string, ts: string): SlackMessage | undefined;
-  /** A message's first message; itself, if it is in no thread. */
-  root(channel: string, message: SlackMessage): SlackMessage | undefined;
-  add(channel: string, message: Omit<SlackMessage, "ts">): SlackMessage;
-  replace(channel: string, message: SlackMessage): void;
-  remove(channel: string, ts: string): void;
-  join(channel: string, user: string): void;
-  whisper(user: string, ephemeral: Omit<SlackEphemeral, "ts">): SlackEphemeral;
-  /** A timestamp that nothing else has. */
-  nextTs(): string;
-  subscribe(listener: () => void): () => void;
-}
+/** A workspace, and the changes that can be made to it. */
+export type Workspace = ReturnType<typeof createWorkspace>;
 
 /** `now` in milliseconds since the epoch. */
-export function createWorkspace(initial: SlackSnapshot, now: () => number): Workspace {
+export function createWorkspace(initial: SlackSnapshot, now: () => number) {
   let state = structuredClone(initial);
   let lastMicroseconds = 0;
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
 
   const change = (next: SlackSnapshot): void => {
     state = next;
-    for (const listener of listeners) listener();
+    listeners.notify();
   };
   const changeChannel = (id: string, fn: (channel: SlackChannel) => SlackChannel): void =>
     change({ ...state, channels: state.channels.map((each) => (each.id === id ? fn(each) : each)) });
+  const changeMessages = (id: string, fn: (messages: SlackMessage[]) => SlackMessage[]): void =>
+    changeChannel(id, (before) => ({ ...before, messages: fn(before.messages) }));
   const channel = (idOrName: string): SlackChannel | undefined =>
     state.channels.find(({ id, name }) => id === idOrName || name === idOrName);
   const message = (inChannel: string, ts: string): SlackMessage | undefined =>
     channel(inChannel)?.messages.find((each) => each.ts === ts);
+  /** A timestamp that no message has. */
   const nextTs = (): string => {
     lastMicroseconds = Math.max(lastMicroseconds + 100, now() * 1000);
     return `${Math.floor(lastMicroseconds / 1e6)}.${String(lastMicroseconds % 1e6).padStart(6, "0")}`;
@@ -116,49 +98,43 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number): Work
     botId: "B0SANDBOX",
     appId: "A0SANDBOX",
     team: state.team,
-    snapshot: () => structuredClone(state),
+    /** A copy of everything. */
+    snapshot: (): SlackSnapshot => structuredClone(state),
+    /** By id or by name. */
     channel,
-    user: (idOrName) => state.users.find(({ id, name }) => id === idOrName || name === idOrName),
+    /** By id or by name. */
+    user: (idOrName: string): SlackUser | undefined =>
+      state.users.find(({ id, name }) => id === idOrName || name === idOrName),
     message,
-    root: (inChannel, { ts, thread_ts }) => message(inChannel, thread_ts ?? ts),
-    add(inChannel, words) {
+    /** The first message of a message's thread; itself, if it is in no thread. */
+    root: (inChannel: string, { ts, thread_ts }: SlackMessage): SlackMessage | undefined =>
+      message(inChannel, thread_ts ?? ts),
+    /** Adds a message, under a new timestamp; the first message of its thread becomes one. */
+    add(inChannel: string, words: Omit<SlackMessage, "ts">): SlackMessage {
       const added: SlackMessage = { ts: nextTs(), ...words };
-      changeChannel(inChannel, (before) => ({
-        ...before,
-        messages: [
-          ...before.messages.map((each) =>
-            each.ts === added.thread_ts ? { ...each, thread_ts: each.ts } : each,
-          ),
-          added,
-        ],
-      }));
+      changeMessages(inChannel, (before) => [
+        ...before.map((each) => (each.ts === added.thread_ts ? { ...each, thread_ts: each.ts } : each)),
+        added,
+      ]);
       return added;
     },
-    replace: (inChannel, next) =>
-      changeChannel(inChannel, (before) => ({
-        ...before,
-        messages: before.messages.map((each) => (each.ts === next.ts ? next : each)),
-      })),
-    remove: (inChannel, ts) =>
-      changeChannel(inChannel, (before) => ({
-        ...before,
-        messages: before.messages.filter((each) => each.ts !== ts),
-      })),
-    join: (inChannel, user) =>
+    replace: (inChannel: string, next: SlackMessage): void =>
+      changeMessages(inChannel, (before) => before.map((each) => (each.ts === next.ts ? next : each))),
+    remove: (inChannel: string, ts: string): void =>
+      changeMessages(inChannel, (before) => before.filter((each) => each.ts !== ts)),
+    join: (inChannel: string, user: string): void =>
       changeChannel(inChannel, (before) => ({
         ...before,
         members: [...before.members.filter((each) => each !== user), user],
       })),
-    whisper(user, words) {
-      const ephemeral: SlackEphemeral = { ts: nextTs(), ...words };
+    /** Adds a message that only the user sees. */
+    whisper(user: string, words: Omit<z.infer<typeof slackEphemeral>, "ts">) {
+      const ephemeral = { ts: nextTs(), ...words };
       const before = state.ephemerals[user] ?? [];
       change({ ...state, ephemerals: { ...state.ephemerals, [user]: [...before, ephemeral] } });
       return ephemeral;
     },
     nextTs,
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: listeners.subscribe,
   };
 }

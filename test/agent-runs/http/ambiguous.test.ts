@@ -10,7 +10,7 @@ const writes: readonly [string, (client: AgentRunsClient) => Promise<unknown>][]
   ["write of another kind", (client) => client.request({ method: "POST", path: "agent/schedules" })],
 ];
 
-test.each(writes)("a %s whose connection broke is ambiguous, and says so", async (_, call) => {
+test.each(writes)("a %s whose connection broke is ambiguous, and its message says so", async (_, call) => {
   await using api = await startLocalApi(() => reset);
   const error = await rejection(call(api.client()));
   expect(error).toBeInstanceOf(AmbiguousOutcomeError);
@@ -20,7 +20,7 @@ test.each(writes)("a %s whose connection broke is ambiguous, and says so", async
   expect(api.seen).toHaveLength(1);
 });
 
-test.each(writes)("a %s that failed at the server is ambiguous, with all that was told", async (_, call) => {
+test.each(writes)("a %s that failed at the server is ambiguous, with the server's facts", async (_, call) => {
   await using api = await startLocalApi(() => problem("internal_error", 500, { retryable: false }));
   const error = await rejection(call(api.client()));
   expect(error).toBeInstanceOf(AmbiguousOutcomeError);
@@ -35,7 +35,7 @@ test.each(writes)("a %s that failed at the server is ambiguous, with all that wa
   expect(error).toHaveProperty("cause", expect.any(ServerError));
 });
 
-test.each(writes)("a %s that surely was not carried out is not ambiguous", async (_, call) => {
+test.each(writes)("a %s that was certainly not carried out is not ambiguous", async (_, call) => {
   await using refusing = await startLocalApi(() => problem("not_authorized", 403));
   await using limiting = await startLocalApi(() => ({ status: 429 }));
   const gone = await startLocalApi(() => ({}));

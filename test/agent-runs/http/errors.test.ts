@@ -30,14 +30,14 @@ test.each([
 test.each([
   ["internal_error", true],
   ["environment_setup_failed", false],
-])("%s leaves a write unknown, and is retryable or not as the service defines", async (code, retryable) => {
+])("%s leaves a write unknown, and is retryable as the service defines", async (code, retryable) => {
   await using api = await startLocalApi(() => problem(code, 500));
   const error = await rejection(api.client({ retries: 0 }).cancel("run-1"));
   expect(error).toBeInstanceOf(errors.ServerError);
   expect(error).toMatchObject({ certainty: "unknown", retryable, status: 500, code });
 });
 
-test("what the document and the header say of retrying goes before the code", async () => {
+test("the document and the header override the code's retryability", async () => {
   await using api = await startLocalApi(({ url }) =>
     url.pathname.endsWith("run")
       ? problem("internal_error", 500, { retryable: false })
@@ -48,7 +48,7 @@ test("what the document and the header say of retrying goes before the code", as
   expect(await rejection(client.fetch("run-1"))).toMatchObject({ retryable: true });
 });
 
-test("a 503 is a refusal only if it says when to come again", async () => {
+test("a 503 is a refusal only if it says when to come back", async () => {
   await using told = await startLocalApi(() => ({ status: 503, headers: { "retry-after": "7" } }));
   expect(await rejection(told.client({ retries: 0 }).create({ prompt: "x" }))).toMatchObject({
     certainty: "refused",
@@ -59,7 +59,7 @@ test("a 503 is a refusal only if it says when to come again", async () => {
   expect(await rejection(silent.client().create({ prompt: "x" }))).toMatchObject({ certainty: "unknown" });
 });
 
-test("an account that must be connected comes with its link, if it is one", async () => {
+test("an account that must be connected comes with its link, if the link is valid", async () => {
   const reply = (auth_url: string) => problem("external_authentication_required", 401, { auth_url });
   await using good = await startLocalApi(() => reply("https://app.example.com/connect"));
   expect(await rejection(good.client().fetch("run-1"))).toMatchObject({
@@ -75,7 +75,7 @@ test.each([
   ["broken JSON", '{"detail": "cut o'],
   ["JSON of another kind", '["no"]'],
   ["fields of other types", '{"type":5,"title":null,"detail":{"a":1},"status":"x","retryable":"yes"}'],
-])("%s still makes a good error with a sentence", async (_, body) => {
+])("%s still makes an error with a sentence", async (_, body) => {
   await using api = await startLocalApi(() => ({
     status: 502,
     headers: { "content-type": "text/html" },
@@ -88,13 +88,13 @@ test.each([
   expect(faultOf(error).code).toBeUndefined();
 });
 
-test("one broken field of a problem document does not spoil the others", async () => {
+test("one invalid field of a problem document does not spoil the others", async () => {
   await using api = await startLocalApi(() => problem("conflict", 409, { detail: 7, trace_id: null }));
   const error = await rejection(api.client().cancel("run-1"));
   expect(error).toMatchObject({ code: "conflict", reason: "A title: a detail." });
 });
 
-test("a failure whose body breaks off is still told by its status", async () => {
+test("a failure whose body breaks off is still reported by its status", async () => {
   await using api = await startLocalApi(() => (response) => {
     response.writeHead(403, { "content-length": "1000" });
     response.write("half", () => response.destroy());
@@ -116,7 +116,7 @@ test("a redirect is not followed", async () => {
   expect(elsewhere.seen).toEqual([]);
 });
 
-test("a refused connection surely sent nothing", async () => {
+test("a refused connection sent nothing", async () => {
   const api = await startLocalApi(() => ({}));
   await api.close();
   const error = await rejection(api.client({ retries: 0 }).create({ prompt: "x" }));
@@ -125,14 +125,14 @@ test("a refused connection surely sent nothing", async () => {
   expect(faultOf(error).status).toBeUndefined();
 });
 
-test("a host that does not exist surely got nothing", async () => {
+test("a host that does not exist got nothing", async () => {
   const api = await startLocalApi(() => ({}));
   await api.close();
   const client = api.client({ baseUrl: "http://agent-runs.invalid/api/v1", retries: 0 });
   expect(await rejection(client.create({ prompt: "x" }))).toMatchObject({ certainty: "not-sent" });
 });
 
-test("a TLS handshake that fails surely sent nothing", async () => {
+test("a failed TLS handshake sent nothing", async () => {
   await using api = await startLocalApi(() => ({}));
   const client = api.client({ baseUrl: api.baseUrl.replace("http:", "https:"), retries: 0 });
   const error = await rejection(client.create({ prompt: "x" }));
@@ -141,7 +141,7 @@ test("a TLS handshake that fails surely sent nothing", async () => {
   expect(api.seen).toEqual([]);
 });
 
-test("a created run whose answer breaks off may have been made", async () => {
+test("a create whose answer breaks off has an unknown outcome", async () => {
   await using api = await startLocalApi(() => (response) => {
     response.writeHead(200, { "content-length": "1000" });
     response.write('{"run_id":', () => response.destroy());
@@ -153,7 +153,7 @@ test("a created run whose answer breaks off may have been made", async () => {
   expect(api.seen).toHaveLength(1);
 });
 
-test("an account that must be connected is told with its provider", async () => {
+test("an account that must be connected is named with its provider", async () => {
   const more = { provider: "linear", auth_url: "https://app.example.com/connect" };
   await using api = await startLocalApi(() => problem("external_authentication_required", 401, more));
   expect(await rejection(api.client().fetch("run-1"))).toMatchObject({
@@ -168,7 +168,7 @@ test.each([
   ["no run id", '{"state":"QUEUED"}', "run_id"],
   ["a state of another type", '{"run_id":"run-1","state":5}', "state"],
 ])(
-  "a created run whose answer has %s may have been made, is not asked for again, and the field is named",
+  "a create whose answer has %s has an unknown outcome, is not retried, and names the field",
   async (_, body, field) => {
     await using api = await startLocalApi(() => ({ body }));
     const error = await rejection(api.client().create({ prompt: "x" }));
@@ -190,7 +190,7 @@ test("a field deep inside an answer is named by its whole path", async () => {
   });
 });
 
-test("an answer that is nested too deep to be read is an error like any other", async () => {
+test("an answer that is nested too deeply is an ordinary error", async () => {
   const depth = 20_000;
   const steps = `${'[{"id":"a","steps":'.repeat(depth)}[]${"}]".repeat(depth)}`;
   await using api = await startLocalApi(() => ({ body: `{"conversation_id":"c","steps":${steps}}` }));

@@ -14,7 +14,7 @@ test.each([
   ["500", { status: 500 }],
   ["503 that is over at once", { status: 503, headers: { "retry-after": "0" } }],
   ["a broken connection", reset],
-])("a read is tried again after %s", async (_, failure) => {
+])("a read is retried after %s", async (_, failure) => {
   await using api = await startLocalApi(inTurn(failure, failure, { body: run }));
   expect(await api.client().fetch("run-1")).toMatchObject({ run_id: "run-1" });
   expect(api.seen).toHaveLength(3);
@@ -33,13 +33,13 @@ test.each([
   ["a refusal that calls itself retryable", problem("not_authorized", 403, { retryable: true })],
   ["a failure that calls itself final", problem("internal_error", 500, { retryable: false })],
   ["an answer that can't be read", { body: "<html>" }],
-])("a read is not tried again after %s", async (_, failure) => {
+])("a read is not retried after %s", async (_, failure) => {
   await using api = await startLocalApi(() => failure);
   await rejection(api.client().fetch("run-1"));
   expect(api.seen).toHaveLength(1);
 });
 
-test("a cancel is tried again, but not on a conflict", async () => {
+test("a cancel is retried, but not on a conflict", async () => {
   await using api = await startLocalApi(inTurn(reset, { status: 500 }, { body: '"run-1"' }));
   expect(await api.client().cancel("run-1")).toBe("run-1");
   expect(api.seen).toHaveLength(3);
@@ -65,27 +65,24 @@ test.each([
   ["504", { status: 504, headers: { "retry-after": "0" } }],
   ["429 that says no", { status: 429, headers: { "x-should-retry": "false" } }],
   ["a broken connection", reset],
-])(
-  "a create, a follow-up, a dispatch and any other write are sent once in spite of %s",
-  async (_, failure) => {
-    await using api = await startLocalApi(() => failure);
-    const client = api.client({ retries: 5 });
-    for (const call of Object.values(onceCalls)) await rejection(call(client));
-    expect(api.seen.map(({ url }) => url.pathname.split("/").at(-1))).toEqual([
-      "run",
-      "followups",
-      "runs",
-      "schedules",
-    ]);
-  },
-);
+])("a create, a follow-up, a dispatch and any other write are sent once despite %s", async (_, failure) => {
+  await using api = await startLocalApi(() => failure);
+  const client = api.client({ retries: 5 });
+  for (const call of Object.values(onceCalls)) await rejection(call(client));
+  expect(api.seen.map(({ url }) => url.pathname.split("/").at(-1))).toEqual([
+    "run",
+    "followups",
+    "runs",
+    "schedules",
+  ]);
+});
 
 test.each([
   ["429", { status: 429 }],
   ["429 that says when", { status: 429, headers: { "retry-after": "0" } }],
   ["503 that says when", { status: 503, headers: { "retry-after": "0" } }],
 ])(
-  "a create, a follow-up and a dispatch that were turned away with %s are sent again",
+  "a create, a follow-up and a dispatch that were turned away with a %s are sent again",
   async (_, refusal) => {
     for (const call of Object.values(onceCalls)) {
       await using api = await startLocalApi(inTurn(refusal, refusal, created));
@@ -96,7 +93,7 @@ test.each([
   },
 );
 
-test("a create that would be sent again later than it may take is left to the caller", async () => {
+test("a create whose retry would exceed its time limit is left to the caller", async () => {
   let now = Date.UTC(2026, 0, 1);
   await using api = await startLocalApi(() => {
     now += 40_000;
@@ -111,7 +108,7 @@ test("a create that would be sent again later than it may take is left to the ca
 test.each([
   ["fetch", (client: AgentRunsClient) => client.fetch("run-1")],
   ["cancel", (client: AgentRunsClient) => client.cancel("run-1")],
-])("what x-should-retry says of a %s goes before its status", async (_, call) => {
+])("x-should-retry overrides the status of a %s", async (_, call) => {
   const body = run;
   await using yes = await startLocalApi(
     inTurn({ status: 400, headers: { "x-should-retry": "true" } }, { body }),
@@ -127,18 +124,18 @@ test.each([
   ["milliseconds", () => ({ "retry-after-ms": "40", "retry-after": "20" })],
   ["seconds", () => ({ "retry-after": "0.04" })],
   ["an HTTP date", () => ({ "retry-after": new Date(Date.now() + 1_000).toUTCString() })],
-])("a read waits as long as it is told in %s", async (_, headers) => {
+])("a read waits as long as the service asks in %s", async (_, headers) => {
   const at: number[] = [];
   await using api = await startLocalApi(() => {
     at.push(Date.now());
     return at.length === 1 ? { status: 503, headers: headers() } : { body: run };
   });
-  // A backoff of an hour would be waited out in vain.
+  // The test would time out if it waited for the backoff, an hour.
   await api.client({ backoffMs: 3_600_000, maxBackoffMs: 3_600_000 }).fetch("run-1");
   expect(at).toHaveLength(2);
 });
 
-test("a create that surely never arrived is tried again", async () => {
+test("a create that certainly never arrived is retried", async () => {
   await using api = await startLocalApi(() => created);
   const gone = await startLocalApi(() => created);
   await gone.close();
@@ -156,7 +153,7 @@ test("a create that surely never arrived is tried again", async () => {
   expect(api.seen.map(({ body }) => body)).toEqual(['{"prompt":"x"}']);
 });
 
-test("a wait that is longer than the client waits is left to the caller", async () => {
+test("a wait beyond the client's limit is left to the caller", async () => {
   await using api = await startLocalApi(() => ({ status: 429, headers: { "retry-after": "31" } }));
   const error = await rejection(api.client().fetch("run-1"));
   expect(error).toBeInstanceOf(RateLimitError);
@@ -173,7 +170,7 @@ test("the number of retries can be set for the client and for one call", async (
   expect(api.seen).toHaveLength(3);
 });
 
-test("every time of the tries can be set for one call", async () => {
+test("every time limit can be set for one call", async () => {
   await using api = await startLocalApi(inTurn({ status: 500 }, { status: 500 }, { body: run }));
   const slow = api.client({ backoffMs: 3_600_000, maxBackoffMs: 3_600_000 });
   await slow.fetch("run-1", { backoffMs: 1, maxBackoffMs: 1 });
@@ -192,7 +189,7 @@ test.each([
   { backoffMs: -1 },
   { maxBackoffMs: Number.NaN },
   { maxRetryAfterMs: 2 ** 31 },
-])("%j is told to be unfit, by the client and by a call", async (options) => {
+])("the client and a call reject the invalid option %j", async (options) => {
   await using api = await startLocalApi(() => ({ body: run }));
   expect(() => api.client(options)).toThrow(TypeError);
   const error = await rejection(api.client().fetch("run-1", options));
@@ -200,7 +197,7 @@ test.each([
   expect(api.seen).toEqual([]);
 });
 
-test("a pause between two tries ends when the call is given up", async () => {
+test("a pause between two tries ends when the call is aborted", async () => {
   const giveUp = new AbortController();
   await using api = await startLocalApi(() => {
     setTimeout(() => giveUp.abort(), 20);
@@ -221,7 +218,7 @@ function pauseAfter(tries: number, random: number, retryAfterMs?: number): numbe
     retryAfterMs,
   });
   const options = { ...defaultTries, retries: 10, random: () => random };
-  return retryDelayMs({ error, told: undefined }, "once", tries, options);
+  return retryDelayMs({ error, advice: undefined }, "once", tries, options);
 }
 
 test("each pause is twice as long as the one before, up to a limit", () => {
@@ -229,12 +226,12 @@ test("each pause is twice as long as the one before, up to a limit", () => {
   expect(pauses).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
 });
 
-test("chance takes off up to half of a pause, so that many clients don't come again all at once", () => {
+test("jitter takes up to half of a pause, so that many clients don't return at once", () => {
   expect(pauseAfter(2, 0.5)).toBe(750);
   expect(pauseAfter(2, 1)).toBe(500);
 });
 
-test("a service that asks for no wait, or for one that is over, is given the ordinary pause", () => {
+test("a service that asks for no wait, or for one that is over, gets the ordinary pause", () => {
   expect(pauseAfter(1, 0, 0)).toBe(defaultTries.backoffMs);
   expect(pauseAfter(1, 0, 20)).toBe(20);
   expect(pauseAfter(1, 0, defaultTries.maxRetryAfterMs + 1)).toBeNull();

@@ -20,6 +20,6 @@ test.each([
   ["a negative number", { "retry-after": "-5" }, undefined],
   ["words", { "retry-after": "in a while" }, undefined],
   ["a weekday and nonsense", { "retry-after": "Mondays only" }, undefined],
-])("%s is understood", (_, headers, expected) => {
+])("%s is read", (_, headers, expected) => {
   expect(retryAfterMs(new Headers(headers), now)).toBe(expected);
 });

@@ -7,7 +7,7 @@ import { apiKey, problem, rejection, reset, startLocalApi } from "#test/support/
 const printed = (error: unknown) =>
   inspect(error, { depth: 20, showHidden: true, maxStringLength: null, maxArrayLength: null });
 
-test("a key that the service repeats is in none of the error's fields", async () => {
+test("a key that the service repeats appears in no field of the error", async () => {
   const reply = problem("authentication_required", 401, {
     detail: `The key ${apiKey} is unknown.`,
     trace_id: `trace ${apiKey}`,
@@ -20,7 +20,7 @@ test("a key that the service repeats is in none of the error's fields", async ()
   expect(printed(error)).not.toContain(apiKey);
 });
 
-test("errors without an answer hold no request, and so no key", async () => {
+test("errors without an answer contain no request, and so no key", async () => {
   await using api = await startLocalApi(({ url }) =>
     url.pathname.endsWith("cancel") ? reset : () => undefined,
   );

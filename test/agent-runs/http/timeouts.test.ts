@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { AmbiguousOutcomeError, RequestAbortedError, RequestTimeoutError } from "#agent-runs/errors.ts";
 import { inTurn, rejection, run, startLocalApi } from "#test/support/agent-runs/local-api.ts";
 
@@ -9,12 +9,33 @@ const stall = (response: ServerResponse) => {
   response.write('{"run_id": "run-1",');
 };
 
+/** Lets the client's timers run out once a request has arrived, and its answer has begun if there is one. */
+function timeOutOnArrival() {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const expire = () => setImmediate(() => vi.runAllTimers());
+  return {
+    arrived: (response: ServerResponse) => {
+      if (!response.headersSent) expire();
+    },
+    fetch: async (...asked: Parameters<typeof fetch>) => {
+      const response = await fetch(...asked);
+      expire();
+      return response;
+    },
+  };
+}
+
 test.each([
   ["never begins", never],
   ["begins and stalls", stall],
-])("a create whose answer %s is unknown, and is sent once", async (_, answer) => {
-  await using api = await startLocalApi(() => answer);
-  const error = await rejection(api.client({ timeoutMs: 50 }).create({ prompt: "x" }));
+])("a create whose answer %s has an unknown outcome and is sent once", async (_, answer) => {
+  const time = timeOutOnArrival();
+  await using api = await startLocalApi(() => (response) => {
+    answer(response);
+    time.arrived(response);
+  });
+  const error = await rejection(api.client({ fetch: time.fetch }).create({ prompt: "x" }));
   expect(error).toBeInstanceOf(AmbiguousOutcomeError);
   expect(error).toMatchObject({ certainty: "unknown", retryable: true });
   expect(error).toHaveProperty("cause", expect.any(RequestTimeoutError));
@@ -24,26 +45,26 @@ test.each([
 test.each([
   ["never begins", never],
   ["begins and stalls", stall],
-])("a read whose answer %s is tried again", async (_, answer) => {
+])("a read whose answer %s is retried", async (_, answer) => {
   await using api = await startLocalApi(inTurn(answer, { body: run }));
-  // Long enough for the second, proper answer on a busy machine.
+  // Long enough for the second answer to arrive on a busy machine.
   expect(await api.client({ timeoutMs: 2_000 }).fetch("run-1")).toMatchObject({ run_id: "run-1" });
   expect(api.seen).toHaveLength(2);
 });
 
-test("one call can have a time-out of its own", async () => {
+test("one call can have its own timeout", async () => {
   await using api = await startLocalApi(() => never);
   const call = api.client().fetch("run-1", { timeoutMs: 50, retries: 0 });
   expect(await rejection(call)).toBeInstanceOf(RequestTimeoutError);
 });
 
-test("a follow-up is accepted by its status, even if the body stalls", async () => {
+test("a follow-up succeeds by its status, even if the body stalls", async () => {
   await using api = await startLocalApi(() => stall);
   await api.client({ timeoutMs: 5_000 }).followUp("run-1", { message: "x" });
   expect(api.seen).toHaveLength(1);
 });
 
-test("a call that is given up before it began sends nothing", async () => {
+test("a call that is aborted before it begins sends nothing", async () => {
   await using api = await startLocalApi(() => ({ body: run }));
   const error = await rejection(api.client().create({ prompt: "x" }, { signal: AbortSignal.abort() }));
   expect(error).toBeInstanceOf(RequestAbortedError);
@@ -53,14 +74,14 @@ test("a call that is given up before it began sends nothing", async () => {
 
 test.each([
   ["before the answer", never],
-  ["in the midst of the answer", stall],
-])("a create that is given up %s may have been made", async (_, answer) => {
-  const giveUp = new AbortController();
+  ["during the answer", stall],
+])("a create that is aborted %s has an unknown outcome", async (_, answer) => {
+  const abort = new AbortController();
   await using api = await startLocalApi(() => (response) => {
     answer(response);
-    setTimeout(() => giveUp.abort(new Error("shutting down")), 20);
+    setTimeout(() => abort.abort(new Error("shutting down")), 20);
   });
-  const error = await rejection(api.client().create({ prompt: "x" }, { signal: giveUp.signal }));
+  const error = await rejection(api.client().create({ prompt: "x" }, { signal: abort.signal }));
   expect(error).toBeInstanceOf(AmbiguousOutcomeError);
   expect(error).toHaveProperty("cause", expect.any(RequestAbortedError));
   expect(error).toHaveProperty("cause.cause", new Error("shutting down"));
@@ -68,29 +89,29 @@ test.each([
 
 test.each([
   ["before the answer", never],
-  ["in the midst of the answer", stall],
-])("a read that is given up %s is told so, and is not tried again", async (_, answer) => {
-  const giveUp = new AbortController();
+  ["during the answer", stall],
+])("a read that is aborted %s rejects and is not retried", async (_, answer) => {
+  const abort = new AbortController();
   await using api = await startLocalApi(() => (response) => {
     answer(response);
-    setTimeout(() => giveUp.abort(new Error("enough")), 20);
+    setTimeout(() => abort.abort(new Error("enough")), 20);
   });
-  const error = await rejection(api.client().fetch("run-1", { signal: giveUp.signal }));
+  const error = await rejection(api.client().fetch("run-1", { signal: abort.signal }));
   expect(error).toBeInstanceOf(RequestAbortedError);
   expect(error).toHaveProperty("cause", new Error("enough"));
   expect(api.seen).toHaveLength(1);
 });
 
-test("every list and search ends when it is given up between two pages", async () => {
+test("every paged call ends when it is aborted between two pages", async () => {
   const page_info = { has_next_page: true, next_cursor: "2" };
   for (const all of ["listAll", "allFactories"] as const) {
-    const giveUp = new AbortController();
+    const abort = new AbortController();
     const item = { ...run, uid: "f-1", name: "one" };
     const body = { runs: [item], factories: [item], page_info };
     await using api = await startLocalApi(() => ({ body }));
-    const pages = api.client()[all]({}, { signal: giveUp.signal });
+    const pages = api.client()[all]({}, { signal: abort.signal });
     await pages.next();
-    giveUp.abort();
+    abort.abort();
     expect(await rejection(pages.next())).toBeInstanceOf(RequestAbortedError);
     expect(api.seen).toHaveLength(1);
   }

@@ -7,7 +7,7 @@ const fetched = async (body: unknown) => {
   return await api.client().fetch("run-1");
 };
 
-test("an unknown state is read as it is", async () => {
+test("an unknown state is kept", async () => {
   expect(await fetched({ ...run, state: "HIBERNATING" })).toMatchObject({ state: "HIBERNATING" });
 });
 
@@ -30,7 +30,7 @@ test("optional fields may be null", async () => {
   expect(await fetched(body)).toEqual(body);
 });
 
-test("an optional field of a new shape counts as missing and spoils nothing else", async () => {
+test("an optional field of an unknown shape counts as missing and spoils nothing else", async () => {
   const read = await fetched({
     ...run,
     session_link: { href: "https://x" },
@@ -51,7 +51,7 @@ test("a run without a title or a prompt has empty ones", async () => {
   expect(await fetched({ ...rest, title: null })).toMatchObject({ title: "", prompt: "" });
 });
 
-test("null for a list of runs is an empty list", async () => {
+test("null is an empty list of runs", async () => {
   await using api = await startLocalApi(() => ({
     body: { runs: null, page_info: { has_next_page: false } },
   }));
@@ -65,12 +65,12 @@ test.each([
   expect(await rejection(fetched(body))).toMatchObject({ name: "ResponseSchemaError", certainty: "refused" });
 });
 
-test("a list that says nothing of further pages is an error: it may be cut short", async () => {
+test("a list without page_info is an error: it may be incomplete", async () => {
   await using api = await startLocalApi(() => ({ body: { runs: [run] } }));
   expect(await rejection(api.client().list())).toMatchObject({ name: "ResponseSchemaError" });
 });
 
-test("no entry of a map is lost for its name, even if that is __proto__", async () => {
+test("a map keeps an entry of any name, even __proto__", async () => {
   // Written as text: in a literal of ours, this name would be the prototype.
   const metadata = JSON.parse('{"__proto__":"kept","constructor":"kept too","n":1}');
   const servers = JSON.parse('{"__proto__":{"url":"https://mcp.example.com"}}');
@@ -92,7 +92,7 @@ test("metadata called __proto__ is sent like any other", async () => {
   expect(Object.entries(read.metadata ?? {})).toEqual([["__proto__", "sent"]]);
 });
 
-test("every kind of artifact is read with its own fields, an unknown kind with all of them", async () => {
+test("every type of artifact is read with its fields, an unknown type with all of them", async () => {
   const artifacts = [
     { artifact_type: "PULL_REQUEST", created_at: "t", data: { url: "https://pr", branch: "fix" } },
     {

@@ -37,7 +37,7 @@ test.each<[string, z.ZodType, fc.Arbitrary<unknown>]>([
   ["a created run", schema.createResponse, fields(["run_id", "task_id", "state", "at_capacity"])],
   ["a factory", schema.factory, fields(Object.keys(schema.factory.shape))],
   ["an environment", schema.environment, fields(Object.keys(schema.environment.shape))],
-])("%s is left alone only if its schema would make the same of it", (_, rules, values) => {
+])("%s is left alone only if parsing would return the same", (_, rules, values) => {
   const isUnchanged = isUnchangedBy(rules);
   fc.assert(
     fc.property(values.map(onWire), (value) => {
@@ -57,7 +57,7 @@ function dropProto(this: unknown, _key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== "__proto__"));
 }
 
-test("what the service writes of an ordinary run is left alone", () => {
+test("an ordinary run is left alone", () => {
   const page = { runs: [{ ...run, metadata: { a: "b" }, more: 1 }], page_info: { has_next_page: false } };
   expect(isUnchangedBy(schema.listResponse)(page)).toBe(true);
   expect(isUnchangedBy(schema.listResponse)({ ...page, runs: [{ ...run, title: null }] })).toBe(false);
@@ -76,6 +76,6 @@ test.each<[string, z.ZodType, unknown]>([
   ["fills in", z.looseObject({ a: z.string().default("b") }), {}],
   ["knows a few texts only", z.looseObject({ a: z.enum(["b"]) }), { a: "c" }],
   ["makes something else", z.looseObject({ a: z.string().transform(Number) }), { a: "1" }],
-])("a schema that %s is asked itself", (_, rules, value) => {
+])("a schema that %s must parse", (_, rules, value) => {
   expect(isUnchangedBy(rules)(value)).toBe(false);
 });

@@ -159,7 +159,7 @@ test.each([
   [{ status: 503 }, { certainty: "unknown", retryable: true, code: "http_503" }],
   [{ status: 403 }, { certainty: "refused", retryable: false, code: "http_403" }],
   [{ status: 200 }, { certainty: "unknown", retryable: true }],
-  [{ reset: true }, { certainty: "unknown", retryable: true }],
+  [{ reset: "before" }, { certainty: "unknown", retryable: true }],
   [{ error: "internal_error" }, { certainty: "unknown", retryable: true, code: "internal_error" }],
   [{ error: "request_timeout" }, { certainty: "unknown", retryable: true }],
   [{ error: "restricted_action" }, { certainty: "refused", retryable: false, code: "restricted_action" }],

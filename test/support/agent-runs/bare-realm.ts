@@ -1,16 +1,16 @@
-/** The client as a page has it: one script, in a realm with the web's globals and none of Node's. */
+/** Runs the client as a web page does: one script, in a realm with the web's globals and none of Node's. */
 import { fileURLToPath } from "node:url";
 import { createContext, Script } from "node:vm";
 import { type Plugin, rolldown } from "rolldown";
 
 const entry = fileURLToPath(new URL("browser-scenario.ts", import.meta.url));
 
-/** Changes a module's code, as if it had been written so. */
+/** Changes a module's code before it is bundled. */
 export type Plant = (code: string, file: string) => string;
 
-/** One script for the browser. Throws if the bundler has the least doubt, as about a module of Node. */
+/** One script for the browser. Throws on any warning of the bundler, for instance about a Node module. */
 export async function bundleForBrowser(plant: Plant = (code) => code): Promise<string> {
-  const doubts: string[] = [];
+  const warnings: string[] = [];
   const planting: Plugin = {
     name: "plant",
     transform: (code, id) => (id.includes("/src/agent-runs/") ? plant(code, id) : null),
@@ -20,17 +20,17 @@ export async function bundleForBrowser(plant: Plant = (code) => code): Promise<s
     platform: "browser",
     plugins: [planting],
     onLog: (level, { message }) => {
-      if (level === "warn") doubts.push(message);
+      if (level === "warn") warnings.push(message);
     },
   });
   const { output } = await bundle.generate({ format: "iife", codeSplitting: false });
   await bundle.close();
-  if (doubts.length > 0) throw new Error(doubts.join("\n"));
+  if (warnings.length > 0) throw new Error(warnings.join("\n"));
   if (output.length !== 1) throw new Error(`${output.length} files instead of one`);
   return output[0].code;
 }
 
-/** What every page and every worker has besides the language itself. */
+/** The globals of every page and worker. */
 const web = {
   fetch,
   Request,
@@ -49,7 +49,7 @@ const web = {
   clearTimeout,
 };
 
-/** Runs the script's scenario, strings never being taken for code, and resolves with what it says. */
+/** Runs the script's scenario, where strings can't become code, and resolves with its result. */
 export async function runScenario(script: string, baseUrl: string, goneUrl: string): Promise<unknown> {
   const realm = createContext({ ...web }, { codeGeneration: { strings: false, wasm: false } });
   new Script(script).runInContext(realm);

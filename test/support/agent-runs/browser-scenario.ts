@@ -1,8 +1,8 @@
-/** What a page could do with the client: bundled for the browser, and run where there is nothing of Node. */
+/** Uses the client as a page could. It is bundled for the browser, and runs without Node's globals. */
 import { createAgentRunsClient } from "#agent-runs/client.ts";
 import { AgentRunsError } from "#agent-runs/errors.ts";
 
-/** `goneUrl` is of a server that has ended. Answers what came of each call, as JSON. */
+/** Returns the result of each call, as JSON. `goneUrl` is the address of a server that has ended. */
 async function scenario(baseUrl: string, goneUrl: string): Promise<string> {
   const tries = { apiKey: "wk-0123456789-secret", backoffMs: 1, maxBackoffMs: 2 };
   const client = createAgentRunsClient({ baseUrl, ...tries });

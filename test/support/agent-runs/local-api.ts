@@ -12,16 +12,16 @@ interface Seen {
 export interface Reply {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is; anything else than a string as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
 }
 
-/** Answers a request; a function of the raw response does what no proper server would do. */
+/** Answers a request; a function of the raw response can misbehave as no proper server does. */
 export type Handler = (request: Seen) => Reply | ((response: ServerResponse) => void);
 
 export const apiKey = "wk-0123456789-secret";
 
-/** Fast, so that tests of retries take milliseconds; the times themselves are never looked at. */
+/** Short pauses, so that tests of retries take milliseconds; no test checks the times. */
 const quick = { apiKey, backoffMs: 1, maxBackoffMs: 2 };
 
 async function readBody(request: IncomingMessage): Promise<string> {
@@ -30,7 +30,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return body;
 }
 
-/** A real HTTP server that answers as told, and writes down what it was asked. */
+/** A real HTTP server with the given answers, which records its requests. */
 export async function startLocalApi(handler: Handler) {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
@@ -59,7 +59,7 @@ export async function startLocalApi(handler: Handler) {
   };
 }
 
-/** Gives the replies one after the other, the last one again and again. */
+/** Sends the replies in turn, and repeats the last one. */
 export const inTurn = (...replies: (Reply | ((response: ServerResponse) => void))[]): Handler => {
   let next = 0;
   return () => {
@@ -69,12 +69,12 @@ export const inTurn = (...replies: (Reply | ((response: ServerResponse) => void)
   };
 };
 
-/** Breaks the connection off without an answer. */
+/** Breaks the connection without an answer. */
 export const reset = (response: ServerResponse): void => {
   response.socket?.resetAndDestroy();
 };
 
-/** What the call rejects with; fails if it does not reject. */
+/** Resolves with the call's error; rejects if the call succeeds. */
 export const rejection = (call: Promise<unknown>): Promise<unknown> =>
   call.then(
     (value) => {

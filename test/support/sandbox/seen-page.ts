@@ -3,17 +3,17 @@ import { readEvents } from "#sandbox/demo/server-events.ts";
 import type { GitHubState, SlackState } from "#sandbox/shown/page-state.ts";
 
 export interface SeenPage {
-  /** Resolves once the newest state is as told; the test's own time limit bounds the wait. */
+  /** Resolves once the newest state satisfies the condition, within the test's own time limit. */
   until(
     isSo: (seen: { slack: SlackState; github: GitHubState }) => boolean,
   ): Promise<{ slack: SlackState; github: GitHubState }>;
   /** Names of the events so far. */
   readonly events: readonly string[];
-  /** Resolves when the server ends the stream, or breaks it off. */
+  /** Resolves when the stream ends or breaks off. */
   readonly ended: Promise<void>;
 }
 
-/** Listens as the page does; it hangs up when the test is over. */
+/** Listens as the page does, until the test is over. */
 export async function seePage(url: string): Promise<SeenPage> {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

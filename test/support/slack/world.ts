@@ -1,11 +1,11 @@
 /** The adapter and a stand-in of Slack, each behind a real HTTP server on the loopback. */
 import { createServer, type RequestListener, type Server } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { View } from "#core/view.ts";
 import type { Accept, Platform } from "#ports.ts";
-import { nodeListener } from "#sandbox/slack/node-listener.ts";
 import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.ts";
 import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
@@ -62,7 +62,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     retryDelaysMs: options.retryDelaysMs ?? [10, 20, 40],
     ...(initial === undefined ? {} : { initial }),
   });
-  const slackServer = createServer(nodeListener(slack.fetch));
+  const slackServer = createServer(getRequestListener(slack.fetch));
   const slackAt = await listen(slackServer);
   slack.baseUrl = slackAt.url;
   if (mode === "socket") slack.attachSocketMode(slackServer, "/socket");

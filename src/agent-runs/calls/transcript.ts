@@ -1,10 +1,10 @@
-import type { Conversation, Step } from "./schema.ts";
+import type { Conversation, Step } from "../schema.ts";
 
 /** One text of a conversation; `role` is `user` or `assistant`. An assistant's may be empty. */
 export interface SpokenText {
   readonly role: string;
   readonly text: string;
-  /** RFC 3339; absent where the API does not tell. */
+  /** RFC 3339; absent if the API does not say. */
   readonly at?: string;
 }
 
@@ -16,13 +16,13 @@ function* textsOf(step: Step): Generator<SpokenText> {
     const text = content
       .flatMap((block) => (block.type === "text" && block.text ? [block.text] : []))
       .join("\n\n");
-    // An assistant that said nothing in its turn is worth knowing: what it said before is no answer to it.
+    // An assistant's empty turn is kept: its earlier texts are no answer to the latest message.
     if (role !== "assistant" && text.trim() === "") continue;
     yield { role, text, ...(timestamp ? { at: timestamp } : {}) };
   }
   for (const inner of step.steps) yield* textsOf(inner);
 }
 
-/** What was said, oldest first: each step's own messages, then those of the steps inside it. */
+/** The texts of user and assistant, oldest first: each step's messages, then those of its inner steps. */
 export const spokenTexts = (conversation: Conversation): SpokenText[] =>
   conversation.steps.flatMap((step) => [...textsOf(step)]);

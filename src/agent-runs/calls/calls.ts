@@ -1,0 +1,108 @@
+/** What each call of the client sends, and how it reads the answer. Documented in `client.ts`. */
+import { InvalidRequestError, NotFoundError, UnprocessableEntityError } from "../errors.ts";
+import { pages } from "../http/pages.ts";
+import { accepted, asItIs, asJson, checkRequest } from "../http/read-answer.ts";
+import type { Reply } from "../http/reply.ts";
+import {
+  type AnyRequest,
+  createTransport,
+  type Expecting,
+  type TransportOptions,
+} from "../http/transport.ts";
+import { type CallOptions, defaultTries } from "../http/try-options.ts";
+import * as schema from "../schema.ts";
+import { createFactoryCalls } from "./factories.ts";
+import { readerOf } from "./reader.ts";
+import { type SpokenText, spokenTexts } from "./transcript.ts";
+
+/** The calls, each with its whole reply. */
+export type Calls = ReturnType<typeof createCalls>;
+
+/** Makes the calls. What `options` leaves out has the default of `AgentRunsClientOptions`. */
+export function createCalls(
+  options: Partial<TransportOptions> & Pick<TransportOptions, "baseUrl" | "apiKey">,
+) {
+  const send = createTransport({ ...defaultTries, random: Math.random, now: Date.now, ...options });
+  const created = asJson(schema.createResponse);
+  const run = asJson(schema.runItem);
+  const transcript = asJson(schema.conversation);
+  const models = asJson(schema.modelsResponse);
+  const list = readerOf(send, ["agent", "runs"], schema.listResponse, schema.listQuery);
+
+  const conversation = (runId: string, callOptions?: CallOptions): Promise<Reply<schema.Conversation>> =>
+    send(
+      { method: "GET", path: ["agent", "runs", runId, "conversation"], repeat: "read" },
+      transcript,
+      callOptions,
+    );
+
+  return {
+    list,
+    conversation,
+    environments: readerOf(
+      send,
+      ["agent", "environments"],
+      schema.environmentsResponse,
+      schema.environmentsQuery,
+    ),
+    skills: readerOf(send, ["agent"], schema.skillsResponse, schema.skillsQuery),
+    models: (callOptions?: CallOptions) =>
+      send({ method: "GET", path: ["agent", "models"], repeat: "read" }, models, callOptions),
+    ...createFactoryCalls(send),
+
+    async create(asked: schema.NewRun, callOptions?: CallOptions): Promise<Reply<schema.CreateResponse>> {
+      checkRequest(schema.createRequest, asked, "The run's fields are invalid");
+      if (!asked.prompt && !asked.skill && !asked.config?.skill_spec && !asked.config?.skills?.length) {
+        throw new InvalidRequestError("A run needs a prompt or a skill.", ["prompt"]);
+      }
+      // The older of two paths: old and new services both know it.
+      return send(
+        { method: "POST", path: ["agent", "run"], body: asked, repeat: "once" },
+        created,
+        callOptions,
+      );
+    },
+
+    async *listAll(query: schema.ListQuery = {}, callOptions?: CallOptions) {
+      for await (const { runs } of pages(query, (each) => list(each, callOptions))) yield* runs;
+    },
+
+    fetch: (runId: string, callOptions?: CallOptions) =>
+      send({ method: "GET", path: ["agent", "runs", runId], repeat: "read" }, run, callOptions),
+
+    async followUp(
+      runId: string,
+      asked: schema.FollowUp,
+      callOptions?: CallOptions,
+    ): Promise<Reply<undefined>> {
+      checkRequest(schema.followUpRequest, asked, "A follow-up needs a message");
+      const path = ["agent", "runs", runId, "followups"];
+      return send({ method: "POST", path, body: asked, repeat: "once" }, accepted(undefined), callOptions);
+    },
+
+    cancel: (runId: string, callOptions?: CallOptions) =>
+      send(
+        { method: "POST", path: ["agent", "runs", runId, "cancel"], repeat: "cancel" },
+        accepted(runId),
+        callOptions,
+      ),
+
+    async messages(runId: string, callOptions?: CallOptions): Promise<SpokenText[] | null> {
+      try {
+        return spokenTexts((await conversation(runId, callOptions)).data);
+      } catch (error) {
+        if (error instanceof NotFoundError || error instanceof UnprocessableEntityError) return null;
+        throw error;
+      }
+    },
+
+    request(
+      { repeatable, schema: expected, ...asked }: AnyRequest & Partial<Expecting<unknown>>,
+      callOptions?: CallOptions,
+    ) {
+      const isRepeatable = repeatable ?? (asked.method === "GET" || asked.method === "HEAD");
+      const reading = expected === undefined ? asItIs : asJson(expected);
+      return send({ ...asked, repeat: isRepeatable ? "read" : "once" }, reading, callOptions);
+    },
+  };
+}

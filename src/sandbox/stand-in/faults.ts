@@ -1,0 +1,59 @@
+/** Failures on demand, so that tests see how the bot copes with a platform or a network in trouble. */
+
+/** Whether the request has taken effect when it fails. */
+type Moment = "before" | "after";
+
+/** The ways in which an answer can fail to arrive. */
+export interface Trouble {
+  /** Never answers. */
+  readonly hang?: Moment;
+  /** Breaks the connection. */
+  readonly reset?: Moment;
+}
+
+/** A failure of the next requests that match. */
+export interface Fault {
+  /** How many requests it hits; 1 if absent. */
+  readonly times?: number;
+  readonly with: Trouble;
+}
+
+/** The faults that are still to happen, in the order of their arrival. */
+export function createFaults<F extends Fault>() {
+  let pending: { readonly fault: F; left: number }[] = [];
+  return {
+    add(fault: F): void {
+      pending.push({ fault, left: fault.times ?? 1 });
+    },
+    /** Uses up one time of the first fault that hits; undefined if none does. */
+    take(hits: (fault: F) => boolean): F["with"] | undefined {
+      const entry = pending.find(({ fault }) => hits(fault));
+      if (entry === undefined) return undefined;
+      entry.left -= 1;
+      pending = pending.filter(({ left }) => left > 0);
+      return entry.fault.with;
+    },
+  };
+}
+
+/** Makes the call, unless the trouble comes first, and returns its answer unless the trouble withholds it. */
+export async function withTrouble(
+  { hang, reset }: Trouble,
+  request: Request,
+  cut: () => Response | Promise<Response>,
+  call: () => Response | Promise<Response>,
+): Promise<Response> {
+  if (hang === "before") return silence(request);
+  if (reset === "before") return cut();
+  const answer = await call();
+  if (hang === "after") return silence(request);
+  return reset === "after" ? cut() : answer;
+}
+
+/** Resolves with a 499, which nobody reads, once the caller has given up. */
+export async function silence({ signal }: Request): Promise<Response> {
+  if (!signal.aborted) {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  }
+  return new Response(null, { status: 499 });
+}

@@ -1,0 +1,15 @@
+/** The listeners of one thing that changes. */
+export function createListeners() {
+  const listeners = new Set<() => void>();
+  return {
+    /** Calls every listener. */
+    notify(): void {
+      for (const listener of listeners) listener();
+    },
+    /** Calls the listener after each change, until the returned function is called. */
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
