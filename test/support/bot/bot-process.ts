@@ -30,14 +30,18 @@ export function botProcesses() {
 
   async function run(
     env: Readonly<Record<string, string>>,
-    how: { cwd?: string; nodeArgs?: readonly string[]; scriptArgs?: readonly string[] } = {},
+    how: { cwd?: string; nodeArgs?: readonly string[]; script?: string; scriptArgs?: readonly string[] } = {},
   ): Promise<BotProcess> {
     const { PATH = "" } = process.env;
-    const child = spawn(process.execPath, [...(how.nodeArgs ?? []), start, ...(how.scriptArgs ?? [])], {
-      cwd: how.cwd ?? (await folder()),
-      env: { PATH, PORT: "0", ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      [...(how.nodeArgs ?? []), how.script ?? start, ...(how.scriptArgs ?? [])],
+      {
+        cwd: how.cwd ?? (await folder()),
+        env: { PATH, PORT: "0", ...env },
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     children.push(child);
     let stdout = "";
     let stderr = "";
