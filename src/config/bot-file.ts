@@ -15,9 +15,13 @@ export interface BotFile {
   readonly called: string;
   readonly rules: FileRules;
   readonly service: ServiceOffer;
-  /** Whether the file says anything of the service. */
+  /** Whether the file has the section `service`. */
   readonly hasService: boolean;
 }
+
+export type BotFileReading =
+  | ({ readonly ok: true } & BotFile)
+  | { readonly ok: false; readonly problems: readonly string[] };
 
 const defaults = keys({
   model: text.exactOptional(),
@@ -83,7 +87,7 @@ export function readBotFile(
   chosen: string | undefined,
   readFile: ReadFile,
   platforms: readonly PlatformKind[],
-): ({ readonly ok: true } & BotFile) | { readonly ok: false; readonly problems: readonly string[] } {
+): BotFileReading {
   const file = readYaml(chosen, readFile, fileOf(platforms));
   if (!file.ok) return file;
   const { called, value, given, has } = file;
@@ -117,7 +121,7 @@ function toRules(
   };
 }
 
-/** Defaults that name an MCP server which the file doesn't describe. */
+/** Problems of defaults that name an MCP server which the file doesn't describe. */
 function unknownServers(called: string, rules: FileRules): string[] {
   const known = Object.keys(rules.mcpServers);
   const named = [rules.defaults, ...Object.values(rules.scopes), ...Object.values(rules.labels)].flatMap(

@@ -1,7 +1,8 @@
 import type { Given, ReadFile } from "#ports.ts";
+import { missingSkills, readEmbedded } from "./api.ts";
 import { distinctiveNames, type Environment, type Name, readEnvironment } from "./environment.ts";
 import { misspelled } from "./misspelled.ts";
-import { longEnough, missingSkills, type Reading, readEmbedded } from "./read-config.ts";
+import { longEnough, type Reading } from "./read-config.ts";
 import { readServiceFile, type ServiceOffer, secretsOfOffer } from "./service-section.ts";
 
 /** The embedded service by itself, without the bot. */

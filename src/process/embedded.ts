@@ -1,7 +1,8 @@
 /** The parts that the bot can bring along: the Agent Runs service and the sandbox. */
 import { join } from "node:path";
 import type { Log } from "#base/log.ts";
-import { type ApiConfig, type Config, isSandboxed } from "#config/read-config.ts";
+import type { ApiConfig } from "#config/api.ts";
+import { type Config, isSandboxed } from "#config/read-config.ts";
 import type { Given, PlatformSettings } from "#ports.ts";
 import type { Site } from "#web/router.ts";
 import { keptKey, readText } from "./life.ts";

@@ -1,4 +1,5 @@
-import { type ApiConfig, type Config, isSandboxed } from "#config/read-config.ts";
+import type { ApiConfig } from "#config/api.ts";
+import { type Config, isSandboxed } from "#config/read-config.ts";
 
 /** The text that a started bot prints: what is on, and what else can be set. `url`: where it listens. */
 export function greeting(config: Config, url: string): string {

@@ -17,7 +17,7 @@ const named = lines.flatMap((line) => /^(\w+)=/.exec(line)?.[1] ?? []);
 const design =
   "HOST PORT PUBLIC_URL DATA_DIR DATABASE_URL CONFIG_FILE AGENT_API_BASE_URL AGENT_API_KEY AGENT_RUN_NAME AGENT_COMMAND AGENT_WORK_DIR AGENT_MAX_RUNS AGENT_TIMEOUT SLACK_BOT_TOKEN SLACK_SIGNING_SECRET SLACK_APP_TOKEN SLACK_API_URL GITHUB_WEBHOOK_SECRET GITHUB_TOKEN GITHUB_APP_ID GITHUB_PRIVATE_KEY GITHUB_API_URL POLL_INTERVAL LOG_LEVEL";
 
-test("the bot reads exactly the variables that were promised", () => {
+test("the bot reads exactly the variables of its design", () => {
   expect([...names].sort()).toEqual(design.split(" ").sort());
 });
 

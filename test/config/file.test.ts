@@ -136,11 +136,11 @@ test.each([
   ["limits: { retry_for_hours: 0 }", "limits.retry_for_hours must be above 0."],
   ["- a", "the whole must be a mapping."],
   ["defaults: { mcp: [gone] }", "mcp names gone, which is not under mcp_servers (empty)."],
-])("%s is told", (yaml, sentence) => {
+])("%s is reported", (yaml, sentence) => {
   expect(problems(yaml)).toEqual([`agent-runs-bot.yaml: ${sentence}`]);
 });
 
-test("text that is no YAML is told by its line, without repeating it", () => {
+test("text that is not YAML is reported with its line, and not repeated", () => {
   const told = problems("defaults:\n  model: 'secret-1\nlabels: [\n");
   expect(told[0]).toMatch(/^agent-runs-bot\.yaml, line \d, is not valid YAML \(\w[\w ]+\)\.$/);
   expect(told.join()).not.toContain("secret-1");

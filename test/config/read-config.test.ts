@@ -26,7 +26,7 @@ function problems(env: Record<string, string>, given = files): readonly string[]
 const slack = { SLACK_BOT_TOKEN: "xoxb-secret-1", SLACK_SIGNING_SECRET: "signing-secret-1" };
 const github = { GITHUB_TOKEN: "ghp_secret1", GITHUB_WEBHOOK_SECRET: "hook-secret-1" };
 
-test("an empty environment is a valid one, with every default", () => {
+test("an empty environment is valid, and sets every default", () => {
   expect(sound({})).toEqual({
     host: "127.0.0.1",
     port: 3000,
@@ -187,7 +187,7 @@ describe("the Agent Runs API", () => {
     ["runs.example.com", "must be a URL that begins with https://."],
     ["https://me:secret@runs.example.com/api/v1", "must be a plain address, without credentials, ? and #."],
     ["https://runs.example.com/api/v1?team=1", "must be a plain address, without credentials, ? and #."],
-  ])("%s is no address for it", (address, sentence) => {
+  ])("%s is not an address of the API", (address, sentence) => {
     expect(problems({ AGENT_API_BASE_URL: address, AGENT_API_KEY: "key-secret" })).toEqual([
       `AGENT_API_BASE_URL ${sentence}`,
     ]);

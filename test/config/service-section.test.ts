@@ -60,7 +60,7 @@ service:
   keep_files_days: 3
 `;
 
-test("everything that the service is to offer arrives in its place", () => {
+test("every key of the section sets its own field", () => {
   const { catalog, sessionLinks, bounds } = embedded(whole);
   expect(sessionLinks).toBe("steer");
   expect(bounds).toEqual({ maxQueued: 20, keepWorktreesMs: 172_800_000, keepFilesMs: 259_200_000 });
@@ -191,7 +191,7 @@ test.each([
   ["{ keep_worktrees_days: 0 }", "keep_worktrees_days must be above 0."],
   ["{ keep_files_days: -1 }", "keep_files_days must be above 0."],
   ["{ keep_worktrees_days: long }", "keep_worktrees_days must be a number."],
-])("service: %s is told", (section, sentence) => {
+])("service: %s is reported", (section, sentence) => {
   expect(problems(`service: ${section}`)).toEqual([`agent-runs-bot.yaml: service.${sentence}`]);
 });
 
@@ -205,7 +205,7 @@ test.each([
     "labels: { agent: { factory: gone } }",
     "factory names gone, which is not under service.factories (Fixers).",
   ],
-])("%s is told, since the service would refuse every run with it", (rule, sentence) => {
+])("%s is reported, since the service would refuse every run with it", (rule, sentence) => {
   const offer =
     "service: { environments: { app: }, models: [fast], factories: { Fixers: { aliases: [fix] } } }";
   expect(problems(`${rule}\n${offer}`)).toEqual([`agent-runs-bot.yaml: ${sentence}`]);
@@ -226,7 +226,7 @@ test("an environment's variables and a repository's password are secrets", () =>
   expect(secrets.sort()).toEqual(["pass-of-the-repository", "token-of-the-app"]);
 });
 
-test("with another API, what the service would offer has no effect, and that is told", () => {
+test("with another API the section has no effect, and a warning says so", () => {
   const hosted = { AGENT_API_KEY: "key", AGENT_API_BASE_URL: "https://api.example.com/api/v1" };
   const sentence = "agent-runs-bot.yaml: service has no effect while AGENT_API_KEY is set.";
   expect(readConfig(hosted, readFile(whole), platforms).warnings).toEqual([sentence]);
@@ -239,7 +239,7 @@ function standalone(env: Record<string, string>, yaml = "") {
   return reading.config;
 }
 
-test("the service alone needs nothing, and reads what concerns it", () => {
+test("the service alone needs no setting, and reads its own", () => {
   expect(standalone({})).toEqual({
     host: "127.0.0.1",
     port: 3000,
@@ -268,13 +268,13 @@ test("the service alone needs nothing, and reads what concerns it", () => {
   expect(standaloneSecrets(config)).toContain("token-of-the-app");
 });
 
-test("what is wrong with the bot's own settings keeps the service alone from nothing", () => {
+test("problems of the bot's own settings don't concern the service alone", () => {
   expect(standalone({ SLACK_BOT_TOKEN: "wrong", POLL_INTERVAL: "often", AGENT_API_BASE_URL: "x" }).port).toBe(
     3000,
   );
 });
 
-test("the service alone warns of a misspelled variable, and not of those that are the bot's", () => {
+test("the service alone warns of a misspelled variable, and not of the bot's", () => {
   const env = { AGENT_COMAND: "claude", SLACK_BOT_TOKEN: "xoxb-1" };
   expect(readStandaloneConfig(env, readFile(""))).toMatchObject({
     ok: true,
@@ -282,7 +282,7 @@ test("the service alone warns of a misspelled variable, and not of those that ar
   });
 });
 
-test("every fault of the service's settings is told at once", () => {
+test("every problem of the service's settings is reported at once", () => {
   const reading = readStandaloneConfig(
     { PORT: "high", AGENT_MAX_RUNS: "0" },
     readFile("service: { models: 7 }"),
@@ -315,7 +315,7 @@ test("a declared skill without its file keeps the bot and the service from start
   expect(readStandaloneConfig({}, readFile(yaml))).toMatchObject({ ok: false, problems: told });
 });
 
-test("every example of the file in the documentation is a valid one", () => {
+test("every example of the file in the documentation is valid", () => {
   const docs = readFileSync(join(import.meta.dirname, "../../docs/configuration.md"), "utf8");
   const examples = [...docs.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, yaml = ""]) => yaml);
   expect(examples).toHaveLength(2);

@@ -76,7 +76,7 @@ test.each([
     "-----BEGIN RSA PRIVATE KEY-----",
     `is not a complete private key in PEM form: use the .pem file from ${app}.`,
   ],
-])("%s is no key", (GITHUB_PRIVATE_KEY, sentence) => {
+])("%s is not a key", (GITHUB_PRIVATE_KEY, sentence) => {
   const env = { GITHUB_APP_ID: "12", GITHUB_WEBHOOK_SECRET: "hook", GITHUB_PRIVATE_KEY };
   expect(problems(env)).toEqual([`GITHUB_PRIVATE_KEY ${sentence}`]);
 });
@@ -89,7 +89,7 @@ test("a webhook secret may be two while it is changed, and both are secrets", ()
   ]);
 });
 
-test("a name is no App ID, and a key is no token", () => {
+test("a name is not an App ID, and a key is not a token", () => {
   expect(problems({ GITHUB_APP_ID: "my app", GITHUB_PRIVATE_KEY: pem, GITHUB_WEBHOOK_SECRET: "h" })).toEqual([
     `GITHUB_APP_ID must be the App ID, a number: copy it from ${app} → About.`,
   ]);

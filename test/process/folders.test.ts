@@ -15,14 +15,14 @@ async function aFile(): Promise<string> {
   return path;
 }
 
-test("a folder is made with those it is in, for its owner alone, and is then as good as found", async () => {
+test("a folder is made with its parents, for its owner alone, and may exist already", async () => {
   const path = join(await aFile(), "../one/two");
   expect(prepareFolder("DATA_DIR", path)).toBeNull();
   expect(statSync(path).mode & 0o777).toBe(0o700);
   expect(prepareFolder("DATA_DIR", path)).toBeNull();
 });
 
-test("two that start at once with a new folder both find it", async () => {
+test("two processes that start at once can make the same new folder", async () => {
   const module = pathToFileURL(join(import.meta.dirname, "../../src/process/folders.ts")).href;
   const path = join(await aFile(), "..", ...Array.from({ length: 50 }, (_, depth) => `${depth}`));
   const gate = new Int32Array(new SharedArrayBuffer(4));
@@ -41,7 +41,7 @@ test("two that start at once with a new folder both find it", async () => {
   expect(await Promise.all([start(), start()])).toEqual([null, null]);
 });
 
-test("what can't be a folder is told by its setting's name, and at once", async () => {
+test("a path that can't be a folder is refused at once, with its setting's name", async () => {
   const file = await aFile();
   for (const path of [file, join(file, "below"), "/dev/null/x", "/proc/x"]) {
     const told = prepareFolder("AGENT_WORK_DIR", path);
@@ -52,7 +52,7 @@ test("what can't be a folder is told by its setting's name, and at once", async 
   }
 });
 
-test("an error of the system is told as a sentence, one of ours as it is", () => {
+test("the system's errors become sentences, and ours are left as they are", () => {
   const system = Object.assign(new Error("ENOSPC: no space left on device, open 'a'"), {
     code: "ENOSPC",
     path: "a",

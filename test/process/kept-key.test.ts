@@ -31,7 +31,7 @@ async function keysOfFirstStarts(path: string, starts: number): Promise<readonly
   );
 }
 
-test("of several first starts at once, all have the key that is kept", async () => {
+test("several first starts at once all use the key that is kept", async () => {
   for (let round = 0; round < 5; round++) {
     const dataDir = await freshFolder();
     const keys = await keysOfFirstStarts(keyFile(dataDir), 2);
@@ -41,7 +41,7 @@ test("of several first starts at once, all have the key that is kept", async () 
   }
 });
 
-test("a key that was kept stays, and an empty file is given one, for its owner alone", async () => {
+test("an existing key stays, and an empty file gets one, for its owner alone", async () => {
   const dataDir = await freshFolder();
   await writeFile(keyFile(dataDir), "\n");
   const key = keptKey(keyFile(dataDir));

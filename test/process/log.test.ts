@@ -19,7 +19,7 @@ test("an entry is one line of JSON with its time, level, message and fields", ()
   });
 });
 
-test("what is below the level is left out", () => {
+test("entries below the level are left out", () => {
   const { log, lines } = recording("warn");
   log.info("quiet");
   log.debug("quieter");
@@ -35,13 +35,13 @@ test("a secret is struck out wherever it turns up", () => {
   expect(lines.join()).toContain("401 for Bearer [secret]");
 });
 
-test("fields that are named like secrets are struck out although their values are unknown", () => {
+test("fields that are named like secrets are struck out, whatever their values", () => {
   const { log, lines } = recording("info");
   log.info("Asked", { token: "t-1", request: { authorization: "t-2", headers: { cookie: "t-3" } } });
   expect(lines.join()).not.toMatch(/t-\d/);
 });
 
-test("of an error, only what it says and comes from is logged, not what a client hung on it", () => {
+test("an error is logged with its message, stack and cause, without what a client attached to it", () => {
   const { log, lines, entry } = recording("info");
   const cause = Object.assign(new Error("connection refused"), { code: "ECONNREFUSED" });
   const error = Object.assign(new Error("fetch failed", { cause }), {

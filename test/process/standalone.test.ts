@@ -12,7 +12,7 @@ import { apiAt } from "#test/support/service/serving.ts";
 const alone = (folder: string, env: Readonly<Record<string, string>> = {}): Promise<Child> =>
   startBot(env, { cwd: folder, scriptArgs: ["service"] });
 
-test("started alone, the service makes a key, keeps it for its owner, and tells where it is but not what it is", async () => {
+test("started alone, the service makes a key, keeps it for its owner, and prints its file but not its value", async () => {
   const folder = await freshFolder();
   const service = await alone(folder, { LOG_LEVEL: "debug", AGENT_COMMAND: "cat" });
   const url = await service.url;
@@ -73,7 +73,7 @@ test("started alone, the service takes its key, its command and its offer from i
   ]);
 });
 
-test("a run that is under way when the service is told to stop is ended, and the service is gone in time", async () => {
+test("a service that is told to stop ends its runs, and exits in time", async () => {
   const folder = await freshFolder();
   const service = await alone(folder, { AGENT_COMMAND: "echo $$; sleep 60", AGENT_API_KEY: "k" });
   const api = apiAt(await service.url, "k");
@@ -91,7 +91,7 @@ test("a run that is under way when the service is told to stop is ended, and the
   expect((await apiAt(await again.url, "k").run(id)).state).toBe("ERROR");
 });
 
-test("wrong settings are told in sentences, all at once, and nothing is started", async () => {
+test("wrong settings are all reported at once, in sentences, and nothing is started", async () => {
   const folder = await freshFolder();
   await writeFile(
     join(folder, "agent-runs-bot.yaml"),
@@ -107,7 +107,7 @@ test("wrong settings are told in sentences, all at once, and nothing is started"
   expect(service.stdout()).toBe("");
 });
 
-test("a folder that another service serves is refused, and it is told who serves it", async () => {
+test("a folder that another service uses is refused, with that service's process", async () => {
   const folder = await freshFolder();
   const first = await alone(folder);
   await first.url;

@@ -9,7 +9,7 @@ import { startScript } from "#test/support/bot/start-script.ts";
 import { freshFolder } from "#test/support/fresh-folder.ts";
 import { listen } from "#test/support/listen.ts";
 
-test("with an empty environment it starts, says where it is, and everything it brought along answers", async () => {
+test("with an empty environment it starts, prints its address, and all its built-in parts answer", async () => {
   const bot = await startBot();
   const url = await bot.url;
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -24,7 +24,7 @@ test("with an empty environment it starts, says where it is, and everything it b
   expect(page.headers.get("content-type")).toContain("text/html");
 });
 
-test("everything that is wrong is told at once, in sentences, and the exit status is 1", async () => {
+test("every problem is reported at once, in sentences, and the exit status is 1", async () => {
   const bot = await startBot({ PORT: "http", SLACK_BOT_TOKEN: "xoxb-1", SLACK_SIGNIN_SECRET: "x" });
   expect(await bot.ended).toBe(1);
   expect(bot.stdout()).toBe("");
@@ -45,7 +45,7 @@ test.each([[["--port", "3000"]], [["service", "--verbose"]]])(
   },
 );
 
-test("a port that is taken is told in one sentence, without a stack", async () => {
+test("a port in use is reported in one sentence, without a stack", async () => {
   const { port, close } = await listen(createServer());
   onTestFinished(close);
   const bot = await startBot({ PORT: String(port), LOG_LEVEL: "error" });
@@ -55,7 +55,7 @@ test("a port that is taken is told in one sentence, without a stack", async () =
   );
 });
 
-test("a second bot on the same data is told in one sentence, and the first goes on", async () => {
+test("a second bot on the same data is refused in one sentence, and the first goes on", async () => {
   const cwd = await freshFolder();
   const first = await startBot({}, { cwd });
   const url = await first.url;
@@ -65,7 +65,7 @@ test("a second bot on the same data is told in one sentence, and the first goes 
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });
 
-test("a Node that is too old is told what to do, and nothing else is loaded", async () => {
+test("on a Node that is too old, it says what to do, and loads nothing else", async () => {
   const old = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
   const nodeArgs = ["--import", `data:text/javascript,${encodeURIComponent(old)}`];
   const bot = await startBot({ PORT: "not even read" }, { nodeArgs });
@@ -73,7 +73,7 @@ test("a Node that is too old is told what to do, and nothing else is loaded", as
   expect(bot.stderr()).toMatch(/^agent-runs-bot needs Node 24 or later .*npm install.*npm start.*\.\n$/);
 });
 
-test("a signal stops it in order, with exit status 0, and its data is free again", async () => {
+test("a signal stops it in order, with exit status 0, and frees its data", async () => {
   const cwd = await freshFolder();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const bot = await startBot({}, { cwd });
@@ -84,7 +84,7 @@ test("a signal stops it in order, with exit status 0, and its data is free again
   }
 });
 
-test("it stops in order too where the signal ends the shell that npm started it with", async () => {
+test("it also stops in order if the signal ends the shell that npm started it with", async () => {
   const cwd = await freshFolder();
   const { PATH = "" } = process.env;
   const line = `"${process.execPath}" "${startScript}" 2>log; true`;
@@ -109,7 +109,7 @@ test("it stops in order too where the signal ends the shell that npm started it 
   );
 });
 
-test("a second signal ends it at once, although somebody is still being served", async () => {
+test("a second signal ends it at once, even during a request", async () => {
   const bot = await startBot();
   const url = await bot.url;
   const sending = request(`${url}/github/webhooks`, {
@@ -172,7 +172,7 @@ test("the embedded service's key is kept for its owner alone, and is in no outpu
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("one platform alone is a set-up: it starts although that platform is down, and readyz names it", async () => {
+test("one platform alone is enough: it starts even if that platform is down, and readyz names it", async () => {
   const { url: closedUrl, close } = await listen(createServer());
   await close();
   const bot = await startBot({

@@ -27,7 +27,7 @@ async function hangingSlack() {
 
 const run = z.object({ run_id: z.string(), state: z.string() });
 
-test("an agent that heeds no signal and a Slack that hangs do not hold up the stop one after the other", async () => {
+test("an agent that ignores signals and a Slack that hangs delay the stop at the same time, not one after the other", async () => {
   const cwd = await freshFolder();
   const slack = await hangingSlack();
   const env = {
