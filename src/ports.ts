@@ -158,18 +158,19 @@ export interface Missed {
   readonly scopes: readonly Scope[];
 }
 
-/** What is to be remembered besides the threads. Durable when `keep` resolves; both reject like the store. */
+/** Short texts that are remembered besides the threads. Both methods reject like the store. */
 export interface Notes {
   /** null: nothing was kept under this name, which has letters, digits and dashes only. */
   note(name: string): Promise<string | null>;
+  /** Replaces the text under the name; resolves when that is durable. */
   keepNote(name: string, text: string): Promise<void>;
 }
 
 export interface Store {
   /**
-   * Applies `fn` to the ref's thread (null: there is none), alone, and resolves with its `result` when the
-   * thread it returned is durable. Returning the same thread, or null, writes nothing.
-   * Rejects with what made the change impossible; then nothing has changed.
+   * Applies the pure function `fn` to the ref's thread (null: there is none), one change of a thread at a time,
+   * and resolves with its `result` when the thread it returned is durable. Returning the same thread, or null,
+   * writes nothing. Rejects with the reason if the change was not made; then nothing has changed.
    */
   change<T>(ref: Ref, fn: (thread: Thread | null) => { thread: Thread | null; result: T }): Promise<T>;
   /** null only if there surely is none; a failure to read rejects. */

@@ -39,7 +39,7 @@ function commit(writes: readonly NumberedWrite[]): FromThread["failed"] {
   let connected: Connection;
   try {
     connected = connection();
-    connected.database.exec("BEGIN IMMEDIATE");
+    connected.run([begin]);
   } catch (error) {
     return allFailed(error);
   }
@@ -51,6 +51,12 @@ function commit(writes: readonly NumberedWrite[]): FromThread["failed"] {
   }
 }
 
+const begin: Statement = ["BEGIN IMMEDIATE", []];
+const savepoint: Statement = ["SAVEPOINT one", []];
+const release: Statement = ["RELEASE one", []];
+const rollback: Statement = ["ROLLBACK TO one", []];
+const commitAll: Statement = ["COMMIT", []];
+
 /** Throws if the transaction as a whole fails. */
 function commitTogether(
   { database, run }: Connection,
@@ -58,18 +64,16 @@ function commitTogether(
 ): FromThread["failed"] {
   const failed: FromThread["failed"][number][] = [];
   for (const { serial, write } of writes) {
-    database.exec("SAVEPOINT one");
     try {
-      run(write);
+      run(writes.length === 1 ? write : [savepoint, ...write, release]);
     } catch (error) {
-      // A full disk has ended the whole transaction already.
-      if (!database.isTransaction) throw error;
-      database.exec("ROLLBACK TO one");
+      // A write that is alone fails with its transaction, and a full disk has ended that already.
+      if (writes.length === 1 || !database.isTransaction) throw error;
+      run([rollback, release]);
       failed.push({ serial, error: plain(error) });
     }
-    database.exec("RELEASE one");
   }
-  database.exec("COMMIT");
+  run([commitAll]);
   return failed;
 }
 

@@ -73,7 +73,8 @@ export class LocalStore implements Store, Notes {
       try {
         const thread = await this.#whileOpen(async () => {
           const id = tables.idOf(number);
-          return id === null ? null : this.find(threadRef(id));
+          // Not kept in memory: the engine holds what it needs of them.
+          return id === null ? null : this.#queue.run(id, () => tables.read(number, { keep: false }));
         });
         if (thread !== null && !isSettled(thread)) yield thread;
       } catch (error) {

@@ -1,7 +1,7 @@
 import type { Log } from "#base/log.ts";
 import type { Clock } from "#ports.ts";
 
-/** Removes what is too old, a bounded step at a time; `done`: the next step begins another round. */
+/** A store that removes its old threads, some at a time; `done`: there are no more for now. */
 interface Sweepable {
   sweep(): Promise<{ readonly removed: number; readonly done: boolean }>;
 }
@@ -9,7 +9,7 @@ interface Sweepable {
 const betweenStepsMs = 5_000;
 const betweenRoundsMs = 3_600_000;
 
-/** Goes through the store again and again for as long as the bot runs; the answer ends that. */
+/** Removes old threads every hour for as long as the bot runs; the returned function ends that. */
 export function removeOldThreads(on: { store: Sweepable; clock: Clock; log: Log }): () => void {
   const { store, clock, log } = on;
   let ended = false;

@@ -131,16 +131,18 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
     },
     read: async (id) => (broken.has(id) ? null : open().reader.document(id)),
     get(id) {
+      const { reader } = open();
       const known = recent.get(id);
       if (known !== undefined || broken.has(id)) return known ?? null;
-      const run = open().reader.get(id);
+      const run = reader.get(id);
       if (run !== null) recent.set(id, run);
       return run;
     },
     answer(id, linkOf) {
+      const { reader } = open();
       const known = answers.get(id);
       if (known !== undefined || broken.has(id)) return known ?? null;
-      const found = open().reader.answer(id);
+      const found = reader.answer(id);
       if (found === null) return null;
       const answer = Buffer.from(found.withLink(linkOf(found)));
       answers.set(id, answer);
