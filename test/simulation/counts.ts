@@ -2,16 +2,16 @@
 import type { Plant, Service } from "#test/simulation/world/bot-process.ts";
 
 export class Counts {
-  /** Number of lists of changes that the poller asked for. */
-  sweeps = 0;
+  /** When each sweep began, in milliseconds from the start. */
+  readonly sweptAt: number[] = [];
   /** The most effects of each kind that were under way at once. */
   readonly mostAtOnce = new Map<string, number>();
   readonly #underWay = new Map<string, number>();
-  readonly #countsNow: () => boolean;
+  readonly #sinceStart: () => number;
 
-  /** `countsNow` returns whether sweeps are counted at present. */
-  constructor(countsNow: () => boolean) {
-    this.#countsNow = countsNow;
+  /** `sinceStart` returns the milliseconds from the start. */
+  constructor(sinceStart: () => number) {
+    this.#sinceStart = sinceStart;
   }
 
   /** Called when a process starts: requests of an earlier process are no longer under way. */
@@ -20,7 +20,9 @@ export class Counts {
     return {
       ...service,
       list: (query) => {
-        if (query.sort_by === "updated_at" && this.#countsNow()) this.sweeps += 1;
+        if (query.sort_by === "updated_at" && query.cursor === undefined) {
+          this.sweptAt.push(this.#sinceStart());
+        }
         return service.list(query);
       },
       create: (request) => this.#count("agent-runs create", () => service.create(request)),

@@ -61,8 +61,8 @@ export interface Hour {
   /** Runs that ended or blocked while the system was down. */
   readonly endedMeanwhile: number;
   readonly requests: readonly { readonly system: System; readonly atMs: number }[];
-  /** Number of lists of changes that the poller asked for while the system was down. */
-  readonly sweeps: number;
+  /** When each sweep began, in milliseconds from the start. */
+  readonly sweptAt: readonly number[];
   /** The most effects of each kind that were under way at once. */
   readonly mostAtOnce: ReadonlyMap<string, number>;
   /** Dispatches whose card said that they wait. */
@@ -145,10 +145,7 @@ export async function tellHour(
       requests.push({ system, atMs });
     },
   };
-  const counts = new Counts(() => {
-    const atMs = machine.sinceStart();
-    return downFromMs <= atMs && atMs < downToMs;
-  });
+  const counts = new Counts(() => machine.sinceStart());
   const { service: countCalls, platform: countEffects } = counts;
   const counting: Plant = {
     ...plant,
@@ -200,7 +197,7 @@ export async function tellHour(
     milestones: milestones(world, deliveries.deeds),
     endedMeanwhile: [...service.runs.values()].filter(endedInTheHour).length,
     requests,
-    sweeps: counts.sweeps,
+    sweptAt: counts.sweptAt,
     mostAtOnce: counts.mostAtOnce,
     waited,
     silent: [...silent],

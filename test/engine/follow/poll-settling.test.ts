@@ -146,3 +146,15 @@ test("an end that no sweep has seen is told with its own answer before a follow-
   );
   expect(replies.map((text) => /the (first|second) answer/.exec(text)?.[1])).toEqual(["first", "second"]);
 });
+
+test("a run that waits for an answer costs no writes and hardly any requests of its own", async () => {
+  const { clock, store, api, engine } = await started("BLOCKED");
+  await engine.accept(mention("another", { place: "slack:T1:C1:200.1" }));
+  await clock.advance(2_000);
+  api.turn("run-2", "INPROGRESS");
+  await clock.advance(10 * 60_000);
+  const [changes, fetches] = [store.changes, api.count("fetch")];
+  await clock.advance(6 * 60 * 60_000);
+  expect(store.changes).toBe(changes);
+  expect(api.count("fetch") - fetches).toBeLessThan(12);
+});
