@@ -14,6 +14,7 @@ import { addUnsettled } from "#bench/world/unsettled-threads.ts";
 import { type Outside, startOutside } from "#bench/world/world.ts";
 import { createDecide } from "#core/decide/decide.ts";
 import type { PlatformEffect } from "#core/effect.ts";
+import { placeAt } from "#core/place.ts";
 import { createEngine } from "#engine/engine.ts";
 import type { Platform } from "#ports.ts";
 import { openStore } from "#store/open-store.ts";
@@ -188,6 +189,6 @@ const obedient: Platform = {
   async perform(effect: PlatformEffect) {
     if (effect.kind !== "card") throw new Error(`nothing here should ask for a ${effect.kind}`);
     const { revision, message = "1700000000.000200", at } = effect;
-    return { ok: true, kind: "card", revision, message, place: at };
+    return { ok: true, kind: "card", revision, message, place: placeAt(at) };
   },
 };

@@ -5,7 +5,7 @@ import type { TranscriptMessage } from "#core/answer.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
-import type { Place, Ref, Scope } from "#core/place.ts";
+import type { Place, Ref, RunId, Scope } from "#core/place.ts";
 import type { PlatformFacts } from "#core/policy.ts";
 import type { CreateRequest, Run } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
@@ -15,11 +15,11 @@ import type { Thread } from "#core/thread.ts";
  * without them is taken for a defect: retryable, with an unknown outcome.
  */
 export interface AgentRuns {
-  create(request: CreateRequest): Promise<{ readonly run_id: string; readonly state: string }>;
+  create(request: CreateRequest): Promise<{ readonly run_id: RunId; readonly state: string }>;
   list(query: RunQuery): Promise<RunPage>;
-  fetch(runId: string): Promise<Run>;
-  followUp(runId: string, request: { readonly message: string }): Promise<unknown>;
-  cancel(runId: string): Promise<unknown>;
+  fetch(runId: RunId): Promise<Run>;
+  followUp(runId: RunId, request: { readonly message: string }): Promise<unknown>;
+  cancel(runId: RunId): Promise<unknown>;
 }
 
 export interface RunQuery {
@@ -43,17 +43,14 @@ export interface RunPage {
 /** A run's conversation, as text. Rejects like `AgentRuns`. */
 export interface Transcripts {
   /** User and assistant texts, oldest first; null while the run has no conversation. */
-  messages(runId: string): Promise<readonly TranscriptMessage[] | null>;
+  messages(runId: RunId): Promise<readonly TranscriptMessage[] | null>;
 }
 
 /** The separate factory API. Rejects like `AgentRuns`. */
 export interface Factories {
   /** The uid of the factory with this uid, name or alias; null if there is none. */
   findFactory(nameOrUid: string): Promise<string | null>;
-  dispatchToFactory(
-    uid: string,
-    prompt: string,
-  ): Promise<{ readonly run_id: string; readonly state: string }>;
+  dispatchToFactory(uid: string, prompt: string): Promise<{ readonly run_id: RunId; readonly state: string }>;
 }
 
 /** Fields of the errors that the three ports above reject with. */

@@ -1,6 +1,6 @@
 import type { CommandEvent, PersonEvent } from "./event.ts";
 import type { Person } from "./person.ts";
-import type { MessageId, Place, Ref, Scope } from "./place.ts";
+import type { DispatchId, EffectId, MessageId, Place, Ref, RunId, Scope } from "./place.ts";
 import type { Run } from "./run.ts";
 import type { View } from "./view.ts";
 
@@ -13,11 +13,11 @@ export const toEngine = "engine";
 
 interface Pending {
   /** Permanent. What the effect makes outside carries it, so that an earlier try can be found. */
-  readonly id: string;
+  readonly id: EffectId;
   /** One thread's effects toward one destination happen in order, one at a time. */
   readonly to: typeof toApi | typeof toApiRead | typeof toEngine | Place | Scope | `read ${Place}`;
   /** Id of an effect of the same thread that must be performed or given up first. */
-  readonly after?: string;
+  readonly after?: EffectId;
   /** When it was decided, RFC 3339. */
   readonly since: string;
   /** Tries that failed so far. */
@@ -31,12 +31,12 @@ interface Pending {
 /** Create the dispatch's run, as its record in the thread says. */
 export interface CreateEffect extends Pending {
   readonly kind: "create";
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
 }
 /** Send a message to the dispatch's run. */
 export interface FollowUpEffect extends Pending {
   readonly kind: "follow-up";
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
   readonly message: string;
   /** Its author, and the message to react to when the API has taken it. */
   readonly from: { readonly place: Place; readonly message?: MessageId; readonly by: Person };
@@ -44,19 +44,19 @@ export interface FollowUpEffect extends Pending {
 /** Cancel the dispatch's run; `asked` is the event that asked for it. */
 export interface CancelEffect extends Pending {
   readonly kind: "cancel";
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
   readonly asked: PersonEvent;
 }
 /** Read one run for an `attach` or `status` that names it. */
 export interface FetchEffect extends Pending {
   readonly kind: "fetch";
-  readonly runId: string;
+  readonly runId: RunId;
   readonly asked: CommandEvent;
 }
 /** Read the agent's answer, the last assistant message of the run's conversation. */
 export interface AnswerEffect extends Pending {
   readonly kind: "answer";
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
   /** The same end was told before, and no follow-up was taken since: only another answer is news. */
   readonly again?: boolean;
   /** The run as it was when it ended or blocked. */
@@ -80,7 +80,7 @@ export type ApiEffect =
 export interface CardEffect extends Pending {
   readonly kind: "card";
   readonly at: Place | Scope;
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
   readonly view: View;
   /** Rises when the view is replaced, so that a newer view is not lost while an older one is being sent. */
   readonly revision: number;
@@ -92,7 +92,7 @@ export interface ReplyEffect extends Pending {
   readonly at: Place;
   readonly view: View;
   /** The run that it is about; its requester is told privately if the place is gone or closed. */
-  readonly dispatch?: string;
+  readonly dispatch?: DispatchId;
 }
 /** Tell one person, privately where the platform allows. */
 export interface TellEffect extends Pending {
@@ -123,7 +123,7 @@ export interface ReadEffect extends Pending {
   readonly at: Place;
   readonly until: string;
   readonly except?: MessageId;
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
 }
 /** Ask the platform for the person's permission. */
 export interface PermissionEffect extends Pending {

@@ -1,12 +1,22 @@
 import type { Command } from "./command.ts";
 import type { Outcome } from "./outcome.ts";
 import type { Person, Subject } from "./person.ts";
-import { type MessageId, type Place, type Ref, runRef, type Scope, threadRef } from "./place.ts";
+import {
+  type DispatchId,
+  type EffectId,
+  type EventId,
+  type MessageId,
+  type Place,
+  type Ref,
+  runRef,
+  type Scope,
+  threadRef,
+} from "./place.ts";
 import type { Run } from "./run.ts";
 
 interface FromPerson {
   /** Never changes and is the same for every delivery of the same thing: the key of "once". */
-  readonly id: string;
+  readonly id: EventId;
   /** When it happened by the platform's clock, RFC 3339. */
   readonly at: string;
   readonly by: Person;
@@ -50,7 +60,7 @@ export interface ButtonEvent extends FromPerson {
   readonly place: Place;
   readonly action: "cancel" | "retry";
   /** Dispatch whose card carries the button. */
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
   /** The card is so old that an unknown thread was removed, and is not about to be saved. */
   readonly old?: true;
   readonly answerVia?: string;
@@ -79,8 +89,8 @@ export interface RunEvent {
 /** The outcome of an effect. `random`, 0 to 1, spreads the next try. */
 export interface OutcomeEvent {
   readonly kind: "outcome";
-  readonly thread: string;
-  readonly effect: string;
+  readonly thread: Ref;
+  readonly effect: EffectId;
   readonly outcome: Outcome;
   readonly random: number;
 }

@@ -1,4 +1,6 @@
 /** Which snapshots of a run are news to its thread, and when an end is final. */
+
+import type { RunId } from "./place.ts";
 import { isEnded, type Run } from "./run.ts";
 import type { RunRecord } from "./thread.ts";
 
@@ -36,7 +38,7 @@ export function isNews({ run: last }: RunRecord, run: Run, isSettled: boolean): 
 }
 
 /** The end of a run that the API no longer knows: the last snapshot of it as an ERROR. */
-export function lostRun({ run: last, asked, since }: RunRecord, runId: string, nowMs: number): Run {
+export function lostRun({ run: last, asked, since }: RunRecord, runId: RunId, nowMs: number): Run {
   const lastMs = Date.parse(last?.updated_at ?? "") || 0;
   return {
     ...last,

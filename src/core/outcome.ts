@@ -1,5 +1,5 @@
 import type { Permission } from "./person.ts";
-import type { MessageId, Place } from "./place.ts";
+import type { MessageId, Place, RunId } from "./place.ts";
 import type { Run } from "./run.ts";
 
 /** One earlier message of a place, oldest first when in a list. Text is as written, not yet made safe. */
@@ -13,7 +13,7 @@ export interface ContextMessage {
 
 /** The result of an effect that succeeded. */
 export type Done =
-  | { readonly ok: true; readonly kind: "create"; readonly runId: string; readonly state: string }
+  | { readonly ok: true; readonly kind: "create"; readonly runId: RunId; readonly state: string }
   | { readonly ok: true; readonly kind: "follow-up" }
   | { readonly ok: true; readonly kind: "cancel" }
   | { readonly ok: true; readonly kind: "fetch"; readonly run: Run | null }

@@ -1,6 +1,7 @@
+import type { RunId } from "./place.ts";
 /** A run as the API tells of it: the fields of `RunItem` that the bot uses, under their wire names. */
 export interface Run {
-  readonly run_id: string;
+  readonly run_id: RunId;
   readonly title: string;
   readonly prompt: string;
   /** QUEUED, PENDING, CLAIMED, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, CANCELLED, or one unknown to us. */

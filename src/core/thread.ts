@@ -1,14 +1,23 @@
 import type { Effect } from "./effect.ts";
 import type { PersonEvent } from "./event.ts";
 import type { Person } from "./person.ts";
-import { type MessageId, type Place, type Ref, runRef, type Scope } from "./place.ts";
+import {
+  type DispatchId,
+  type EventId,
+  type MessageId,
+  type Place,
+  type Ref,
+  type RunId,
+  runRef,
+  type Scope,
+} from "./place.ts";
 import { type CreateRequest, isEnded, type Run } from "./run.ts";
 
 /** One run of a thread, from the dispatch on. */
 export interface RunRecord {
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
   /** null until the API has made the run. */
-  readonly runId: string | null;
+  readonly runId: RunId | null;
   /** Config name under which sweeps find it; null: unknown, it is fetched singly. */
   readonly name: string | null;
   readonly by: Person;
@@ -72,7 +81,7 @@ export interface Thread {
   /** Events that wait, in order, until their author's permission is known. */
   readonly waiting: readonly PersonEvent[];
   /** Ids of the events that took effect, oldest first. */
-  readonly seen: readonly string[];
+  readonly seen: readonly EventId[];
   /** Keys of what was said and is said only once, such as a refusal to one person. */
   readonly said: readonly string[];
   /** Replies without a mention are ignored. */
@@ -102,7 +111,7 @@ export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
 
 /** A follow-up is on its way to the dispatch's run. */
-export const hasFollowUp = ({ effects }: Pick<Thread, "effects">, dispatch: string): boolean =>
+export const hasFollowUp = ({ effects }: Pick<Thread, "effects">, dispatch: DispatchId): boolean =>
   effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
 
 /** The API makes it, works on it, or waits for an answer. */

@@ -1,4 +1,5 @@
 import type { Person } from "./person.ts";
+import type { DispatchId } from "./place.ts";
 
 /** A piece of a sentence. A string is plain text, which the adapter escapes. */
 export type Span =
@@ -12,7 +13,7 @@ export type Text = readonly Span[];
 export interface Action {
   readonly action: "cancel" | "retry";
   readonly label: string;
-  readonly dispatch: string;
+  readonly dispatch: DispatchId;
 }
 
 /** A message to people, before an adapter gives it its platform's form. */

@@ -1,5 +1,6 @@
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
+import { placeAt } from "#core/place.ts";
 import type { Span, Text, View } from "#core/view.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { ChatError, type Client, connectTo, encode, messageOf } from "./lines.ts";
@@ -65,7 +66,7 @@ export function createSender(address: string, hello: string, bot: string): Platf
         const { id, found } =
           effect.message === undefined ? await post(effect, attempt) : { id: effect.message, found: true };
         if (found) await request(`edit ${id} ${encode(textOf(view))}`);
-        return { ok: true, kind: "card", revision, message: id, place: at };
+        return { ok: true, kind: "card", revision, message: id, place: placeAt(at) };
       }
       case "reply":
         return { ok: true, kind: "reply", message: (await post(effect, attempt)).id };

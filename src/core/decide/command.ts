@@ -2,7 +2,7 @@
 import { type Command, type ParsedCommand, parseCommand } from "#core/command.ts";
 import type { FetchEffect } from "#core/effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf } from "#core/event.ts";
-import { runRef } from "#core/place.ts";
+import { dispatchFor, runRef } from "#core/place.ts";
 import { visible } from "#core/prompt.ts";
 import { dispatchOf, isEnded, type Run, scopeKey } from "#core/run.ts";
 import { currentRun, newRun, type RunRecord } from "#core/thread.ts";
@@ -184,7 +184,7 @@ function isOurs(draft: Draft, run: Run): boolean {
 function attachedRecord(draft: Draft, asked: CommandEvent, run: Run): RunRecord {
   return {
     ...newRun,
-    dispatch: asked.id,
+    dispatch: dispatchFor(asked.id),
     runId: run.run_id,
     name: run.agent_config?.name ?? null,
     by: asked.by,

@@ -4,6 +4,7 @@ import type { RunFlags } from "#core/command.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { ContextMessage } from "#core/outcome.ts";
 import type { Subject } from "#core/person.ts";
+import { type DispatchId, dispatchFor } from "#core/place.ts";
 import { type DispatchDefaults, defaultsFor } from "#core/policy.ts";
 import { promptOf, visible, withMessages } from "#core/prompt.ts";
 import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "#core/run.ts";
@@ -27,7 +28,8 @@ export interface Asked {
 
 /** One event makes at most one run: its id is the dispatch's. */
 export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void {
-  if (runOf(draft, event.id) !== undefined) return;
+  const id = dispatchFor(event.id);
+  if (runOf(draft, id) !== undefined) return;
   const { flags, subject } = wanted;
   const defaults = defaultsFor(draft.rules, event.scope, wanted.label);
   const servers = draft.rules.mcpServers;
@@ -43,7 +45,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
   const title = flags.title ?? subject?.title ?? asked;
   const record: RunRecord = {
     ...newRun,
-    dispatch: event.id,
+    dispatch: id,
     // A factory decides for itself under which config name its runs go.
     name: factory === undefined ? config.name : null,
     by: event.by,
@@ -95,7 +97,7 @@ const withoutOldRequest = (record: RunRecord, index: number, all: readonly RunRe
 /** Adds the earlier messages of the place to the prompt, before it is sent. */
 export function addContext(
   draft: Draft,
-  dispatchId: string,
+  dispatchId: DispatchId,
   messages: readonly ContextMessage[],
   omitted: number,
 ): void {

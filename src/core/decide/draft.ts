@@ -1,7 +1,7 @@
 /** A thread while it is being decided: a copy, and the functions that change it. */
 import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngine } from "#core/effect.ts";
 import { type PersonEvent, refOf } from "#core/event.ts";
-import { type Place, platformOf, type Scope } from "#core/place.ts";
+import { type DispatchId, type Place, platformOf, type Scope } from "#core/place.ts";
 import type { Rules } from "#core/policy.ts";
 import { isEnded } from "#core/run.ts";
 import { currentRun, type RunRecord, type Thread } from "#core/thread.ts";
@@ -121,11 +121,11 @@ export function once(draft: Draft, key: string): boolean {
 }
 
 /** The record of the dispatch's run. */
-export const runOf = (draft: Draft, dispatch: string): RunRecord | undefined =>
+export const runOf = (draft: Draft, dispatch: DispatchId): RunRecord | undefined =>
   draft.thread.runs.find((record) => record.dispatch === dispatch);
 
 /** Changes the record of a run, and its cards and labels with it. */
-export function updateRun(draft: Draft, dispatch: string, changes: Partial<RunRecord>): void {
+export function updateRun(draft: Draft, dispatch: DispatchId, changes: Partial<RunRecord>): void {
   const before = runOf(draft, dispatch);
   if (before === undefined) return;
   const after = { ...before, ...changes };

@@ -3,6 +3,7 @@ import { backoffMs } from "#base/backoff.ts";
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Done, type Fault, type Outcome, takenCode } from "#core/outcome.ts";
+import { type EffectId, placeAt } from "#core/place.ts";
 import { delayOf } from "#core/words/card.ts";
 import { elsewhereView } from "#core/words/end.ts";
 import { alreadyFollowedView, givenUpView } from "#core/words/notes.ts";
@@ -41,7 +42,7 @@ const unsaidTries = 1;
 const unsaidMs = 10_000;
 
 /** Decides the outcome of a pending effect; `random`, 0 to 1, spreads the next try. */
-export function decideOutcome(draft: Draft, effectId: string, outcome: Outcome, random: number): void {
+export function decideOutcome(draft: Draft, effectId: EffectId, outcome: Outcome, random: number): void {
   const effect = draft.thread.effects.find((pending) => pending.id === effectId);
   if (effect === undefined) return;
   if (outcome.ok) done(draft, effect, outcome);
@@ -201,7 +202,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       const awaited = draft.thread.effects.some(
         ({ kind, after }) => after === effect.id && (kind === "create" || kind === "read"),
       );
-      const placed = draft.thread.places.includes(effect.at) && !awaited;
+      const placed = draft.thread.places.includes(placeAt(effect.at)) && !awaited;
       // Without a card the run has no place to be told in, so none is made.
       if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
       else if (!placed && record.request === null) notFollowed(draft, record, reason);

@@ -2,6 +2,7 @@
 
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
 import { isOlder, settlesAfter } from "#core/news.ts";
+import type { RunId } from "#core/place.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import { hasFollowUp, type RunRecord } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
@@ -13,7 +14,7 @@ import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
 const neverUpdated = "1970-01-01T00:00:00.000Z";
 
 /** The API made the run. */
-export function runCreated(draft: Draft, record: RunRecord, runId: string, state: string): void {
+export function runCreated(draft: Draft, record: RunRecord, runId: RunId, state: string): void {
   updateRun(draft, record.dispatch, {
     runId,
     delay: null,
@@ -60,7 +61,7 @@ export function tellAsker(
   draft: Draft,
   { dispatch, by, answerVia }: RunRecord,
   view: View,
-  cause = dispatch,
+  cause: string = dispatch,
 ): void {
   add(draft, cause, {
     kind: "tell",

@@ -1,7 +1,7 @@
 import { answerOf } from "#core/answer.ts";
 import type { ApiEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
-import type { Scope } from "#core/place.ts";
+import type { RunId, Scope } from "#core/place.ts";
 import { isEnded, type Run, scopeKey } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
@@ -50,7 +50,7 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
   }
 }
 
-async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
+async function cancelRun(api: Api, runId: RunId | null): Promise<Outcome> {
   if (runId === null) return failed(noRun);
   try {
     await api.agentRuns.cancel(runId);
@@ -65,7 +65,7 @@ async function cancelRun(api: Api, runId: string | null): Promise<Outcome> {
   return { ok: true, kind: "cancel" };
 }
 
-async function fetchRun(api: Api, runId: string): Promise<Outcome> {
+async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
   try {
     return { ok: true, kind: "fetch", run: await api.agentRuns.fetch(runId) };
   } catch (error) {
@@ -75,7 +75,7 @@ async function fetchRun(api: Api, runId: string): Promise<Outcome> {
 }
 
 /** The agent's answer in the turn that ended at `endedAt`, by the API's clock, RFC 3339. */
-async function readAnswer(api: Api, runId: string | null, endedAt: string): Promise<Outcome> {
+async function readAnswer(api: Api, runId: RunId | null, endedAt: string): Promise<Outcome> {
   if (runId === null) return failed(noRun);
   const messages = (await api.transcripts.messages(runId)) ?? [];
   return { ok: true, kind: "answer", text: answerOf(messages, endedAt) };

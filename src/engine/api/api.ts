@@ -2,6 +2,7 @@ import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { ApiEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
+import type { DispatchId, RunId } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Deliver } from "#engine/follow/receive-run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
@@ -39,7 +40,7 @@ export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Out
 }
 
 /** Id of the dispatch's run; null while there is none. */
-export const runIdOf = (thread: Thread, dispatch: string): string | null =>
+export const runIdOf = (thread: Thread, dispatch: DispatchId): RunId | null =>
   thread.runs.find((run) => run.dispatch === dispatch)?.runId ?? null;
 
 /** The run's effects follow its creation in the same lane, so this happens only if it was never created. */

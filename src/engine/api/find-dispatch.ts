@@ -1,3 +1,4 @@
+import type { DispatchId } from "#core/place.ts";
 import { dispatchKey, type Run, referenceLine } from "#core/run.ts";
 import type { AgentRuns } from "#ports.ts";
 import { readPages } from "./read-pages.ts";
@@ -16,7 +17,7 @@ const mostPages = 40;
  */
 export async function findDispatch(
   agentRuns: AgentRuns,
-  dispatch: string,
+  dispatch: DispatchId,
   { since, name }: { readonly since: string; readonly name: string | undefined },
 ): Promise<Run | null | "unsure"> {
   const sinceMs = Date.parse(since);
@@ -38,7 +39,7 @@ export async function findDispatch(
 }
 
 /** The metadata decides where it names a dispatch: a prompt may quote another one's reference line. */
-function isOfDispatch(run: Run, dispatch: string): boolean {
+function isOfDispatch(run: Run, dispatch: DispatchId): boolean {
   const named = run.metadata?.[dispatchKey];
   return named === undefined ? hasReference(run.prompt, dispatch) : named === dispatch;
 }

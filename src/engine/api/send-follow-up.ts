@@ -2,6 +2,7 @@ import { reasonOf } from "#base/reason.ts";
 import type { FollowUpEffect } from "#core/effect.ts";
 import { isNews } from "#core/news.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
+import type { RunId } from "#core/place.ts";
 import { isEnded } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
@@ -46,7 +47,7 @@ export async function sendFollowUp(
  * Delivers the run's latest state to its thread before a follow-up changes it: an end that no sweep has seen
  * would never be told. Returns why the run can't be read, if another try may help.
  */
-async function deliverLatest(api: Api, runId: string, thread: Thread): Promise<Fault | null> {
+async function deliverLatest(api: Api, runId: RunId, thread: Thread): Promise<Fault | null> {
   const record = thread.runs.find((known) => known.runId === runId);
   try {
     const run = await api.agentRuns.fetch(runId);
@@ -62,7 +63,7 @@ async function deliverLatest(api: Api, runId: string, thread: Thread): Promise<F
 
 async function hasArrived(
   api: Api,
-  runId: string,
+  runId: RunId,
   { id, tries }: FollowUpEffect,
 ): Promise<"yes" | "no" | "unsure"> {
   const messages = await api.transcripts.messages(runId);

@@ -1,5 +1,5 @@
 import { settlesInMs } from "#core/news.ts";
-import type { Ref } from "#core/place.ts";
+import type { Ref, RunId } from "#core/place.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
@@ -9,7 +9,7 @@ export const quiet = { firstMs: 30_000, listedMs: 5 * 60_000, mostMs: 60 * 60_00
 
 /** An unfinished run, and when to look at it next. Times are milliseconds by our clock. */
 export interface OpenRun {
-  readonly runId: string;
+  readonly runId: RunId;
   readonly thread: Ref;
   /** The run's record as last saved, but for the prompt, which may be long. */
   record: RunRecord;
@@ -40,9 +40,9 @@ interface Settling {
 export interface OpenRuns {
   /** Takes over the runs of a saved or loaded thread. Returns whether one of its unfinished runs is new. */
   onSaved(thread: Thread): boolean;
-  get(runId: string): OpenRun | undefined;
+  get(runId: RunId): OpenRun | undefined;
   /** Forgets a run that no thread holds any more. */
-  forget(runId: string): void;
+  forget(runId: RunId): void;
   all(): readonly OpenRun[];
   size(): number;
 }
@@ -52,12 +52,12 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
   const runs = new Map<string, OpenRun>();
   const byThread = new Map<Ref, ReadonlySet<string>>();
 
-  function forget(runId: string): void {
+  function forget(runId: RunId): void {
     runs.get(runId)?.settling?.cancel();
     runs.delete(runId);
   }
 
-  function begin(runId: string, record: RunRecord, thread: Ref): OpenRun {
+  function begin(runId: RunId, record: RunRecord, thread: Ref): OpenRun {
     forget(runId);
     const run: OpenRun = {
       runId,

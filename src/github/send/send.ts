@@ -4,6 +4,7 @@ import type { Log } from "#base/log.ts";
 import { remember } from "#base/remember.ts";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
+import { placeAt } from "#core/place.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
 import { faultOf, impossible } from "#github/faults.ts";
 import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
@@ -94,7 +95,13 @@ export function createGitHubPlatform({
       standing === null ? await post(octokit, issue, effect, attempt) : { id: standing, found: true };
     // A card that was found may show an older view.
     if (found) await editComment(octokit, issue, id, effect.id, textOf(effect));
-    return { ok: true, kind: "card", revision: effect.revision, message: String(id), place: effect.at };
+    return {
+      ok: true,
+      kind: "card",
+      revision: effect.revision,
+      message: String(id),
+      place: placeAt(effect.at),
+    };
   }
 
   async function perform(

@@ -2,7 +2,7 @@ import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReactEffect, ReplyEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
-import type { MessageId } from "#core/place.ts";
+import { type MessageId, placeAt } from "#core/place.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { faultOf } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
@@ -115,7 +115,7 @@ async function card(
   // A card that was found may show an older view. An edit without metadata keeps the metadata of the post.
   if (found)
     await withPlainFallback(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
-  const place = threadTs === undefined ? placeOf(team, channel, ts) : effect.at;
+  const place = threadTs === undefined ? placeOf(team, channel, ts) : placeAt(effect.at);
   return { ok: true, kind: "card", revision: effect.revision, message: ts, place };
 }
 

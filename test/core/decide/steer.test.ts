@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { placeAt } from "#core/place.ts";
 import { referenceLine } from "#core/run.ts";
 import {
   alice,
@@ -267,7 +268,7 @@ test("of several edits that wait only the last is sent, even while one is being 
     kind: "card",
     revision: first.revision,
     message: "card-1",
-    place: first.at,
+    place: placeAt(first.at),
   });
   expect(it.said("card")[0]).toContain("In progress");
   it.performAll();

@@ -3,7 +3,7 @@
 import type { PlatformEffect } from "#core/effect.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Permission } from "#core/person.ts";
-import type { Place, Scope } from "#core/place.ts";
+import { type Place, placeAt, type Scope } from "#core/place.ts";
 import type { View } from "#core/view.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { isEarly, type Life, type Limit, type Machine } from "./machine.ts";
@@ -160,8 +160,9 @@ export class ChatPlatform {
 
   /** Called when the effect happens. `standing`: the card that an earlier try posted. */
   #does(effect: PlatformEffect, standing: Posted | null): Outcome {
-    const done = this.done.get(effect.at) ?? [];
-    this.done.set(effect.at, done);
+    const at = placeAt(effect.at);
+    const done = this.done.get(at) ?? [];
+    this.done.set(at, done);
     const reads = effect.kind === "read" || effect.kind === "permission";
     const privately = effect.kind === "tell" && this.name === "slack" && effect.answerVia !== undefined;
     if (!reads && !privately && this.isShut(effect.at)) return { ok: false, fault: closed };
@@ -190,7 +191,7 @@ export class ChatPlatform {
       }
       case "tell":
         if (this.name === "github" && !effect.at.includes("#")) return { ok: false, fault: gone };
-        this.#post(effect.id, "tell", this.nextId(), effect.at, effect.view, null, effect.person.id);
+        this.#post(effect.id, "tell", this.nextId(), at, effect.view, null, effect.person.id);
         return { ok: true, kind: "tell" };
       case "react": {
         const reactions = this.reactions.get(effect.message) ?? new Set();

@@ -4,6 +4,7 @@ import type { Effect } from "#core/effect.ts";
 import type { ButtonEvent, CommandEvent, Event, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Done, Fault } from "#core/outcome.ts";
 import type { Person } from "#core/person.ts";
+import { placeAt } from "#core/place.ts";
 import type { Rules } from "#core/policy.ts";
 import { withReference } from "#core/prompt.ts";
 import type { CreateRequest, Run } from "#core/run.ts";
@@ -222,7 +223,7 @@ function success(effect: Effect, runs: number): Done {
         kind: "card",
         revision: effect.revision,
         message,
-        place: placed ? effect.at : place,
+        place: placed ? placeAt(effect.at) : place,
       };
     }
     case "fetch":

@@ -1,5 +1,6 @@
 import type { PlatformEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
+import { placeAt } from "#core/place.ts";
 import type { Attempt, Platform } from "#ports.ts";
 
 export interface StandInPlatform extends Platform {
@@ -25,8 +26,8 @@ export function createStandInPlatform(name: string): StandInPlatform {
 export function success(effect: PlatformEffect): Outcome {
   switch (effect.kind) {
     case "card": {
-      const { revision, at: place } = effect;
-      return { ok: true, kind: "card", revision, message: "m", place };
+      const { revision, at } = effect;
+      return { ok: true, kind: "card", revision, message: "m", place: placeAt(at) };
     }
     case "reply":
       return { ok: true, kind: "reply", message: "m" };
