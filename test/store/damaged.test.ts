@@ -86,7 +86,7 @@ test("damage that is met at work is told in a sentence and acknowledges nothing,
   const saved = await open(folder, { log: next.log });
   const [report, ...others] = next.lines;
   expect(others).toEqual([]);
-  expect(report?.message).toMatch(/was damaged; it was set aside, and what could be read was kept/);
+  expect(report?.message).toMatch(/was damaged; it was set aside, and its readable threads were kept/);
   const after = await knownOf(saved);
   expect(after).toEqual(before.map((each) => (each === "StoreDamaged" ? "ThreadUnreadable" : each)));
   const lost = after.filter((each) => each !== "found").length;

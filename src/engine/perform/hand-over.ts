@@ -6,8 +6,8 @@ import { failed } from "#engine/api/api.ts";
 import type { Save } from "#engine/save.ts";
 
 /**
- * Has the event decided in the thread that the ref leads to. It may be repeated, since the thread remembers
- * the event's id. Never rejects.
+ * Has the effect's event decided in the ref's thread. It may be repeated, since the thread records the event's
+ * id. Never rejects.
  */
 export async function handOver(save: Save, effect: HandOverEffect, log: Log): Promise<Outcome> {
   try {
