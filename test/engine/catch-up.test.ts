@@ -12,7 +12,7 @@ import { recordingLog, silentLog } from "#test/support/logs.ts";
 
 const minute = 60_000;
 
-/** An engine whose platform `chat` has `missed` to tell; `notes` outlasts it. */
+/** An engine with a platform `chat` that has missed events; `notes` survives a restart. */
 function begin(made = setUp(), notes = new Map<string, string>()) {
   const looks: Missed[] = [];
   const state = { missed: [] as PersonEvent[], down: false };

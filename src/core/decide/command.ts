@@ -119,14 +119,10 @@ export function cancelRun(draft: Draft, event: PersonEvent, record: RunRecord): 
   if (record.cancelling) return tell(draft, event, notes.alreadyCancellingView);
   add(draft, event.id, { kind: "cancel", dispatch: record.dispatch, asked: event });
   updateRun(draft, record.dispatch, { cancelling: true, cancelledBy: event.by });
-  if (event.kind === "reply" || event.kind === "command") {
-    const { place, message } = event;
-    if (place !== null && message !== undefined) {
-      add(draft, event.id, { kind: "react", at: place, message, reaction: "taken" });
-      return;
-    }
-  }
-  tell(draft, event, notes.cancellingView);
+  const { place } = event;
+  const message = "message" in event ? event.message : undefined;
+  if (place === null || message === undefined) tell(draft, event, notes.cancellingView);
+  else add(draft, event.id, { kind: "react", at: place, message, reaction: "taken" });
 }
 
 function mute(draft: Draft, event: CommandEvent | ReplyEvent, muted: boolean): void {

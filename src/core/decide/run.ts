@@ -34,19 +34,15 @@ export function runNotStarted(
   reason: string,
   link: string | undefined,
 ): void {
+  const { dispatch } = record;
+  const needsRun = new Set(["create", "follow-up", "cancel", "read"]);
   const waiting = drop(
     draft,
-    (effect) =>
-      (effect.kind === "create" ||
-        effect.kind === "follow-up" ||
-        effect.kind === "cancel" ||
-        effect.kind === "read") &&
-      effect.dispatch === record.dispatch,
+    (effect) => "dispatch" in effect && effect.dispatch === dispatch && needsRun.has(effect.kind),
   );
-  updateRun(draft, record.dispatch, { failed: reason, open: false, delay: null, cancelling: false });
+  updateRun(draft, dispatch, { failed: reason, open: false, delay: null, cancelling: false });
   const view = notStartedView(record.by, reason, link);
   const places = placesOf(draft, record);
-  const { dispatch } = record;
   for (const place of places) add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
   if (places.length === 0) tellAsker(draft, record, view);
   for (const effect of waiting) {
@@ -106,10 +102,10 @@ export function followUpLost(
   add(draft, effect.id, { kind: "tell", at: place, person: by, view });
 }
 
-const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
+function placesOf(draft: Draft, record: RunRecord): readonly string[] {
   const own = Object.keys(record.cards);
   return own.length > 0 ? own : draft.thread.places;
-};
+}
 
 /**
  * Decides a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is reported once, and

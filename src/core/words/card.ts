@@ -14,15 +14,14 @@ export const skillRequest = (skill: string | undefined): string => `Skill ${skil
 /** Title of a run whose request has no visible text. */
 export const untitled = "Agent run";
 
-const waitingFor = {
+const delays = {
   create: "",
   "follow-up": "a message has not reached the agent yet. ",
   cancel: "the run could not be cancelled yet. ",
 };
 
 /** Returns the card's reason for a delay of this kind of effect; `reason` is a sentence. */
-export const delayOf = (kind: keyof typeof waitingFor, reason: string): string =>
-  `${waitingFor[kind]}${reason}`;
+export const delayOf = (kind: keyof typeof delays, reason: string): string => `${delays[kind]}${reason}`;
 
 /** Returns the card: state, request, requester, links and buttons. */
 export function cardView(record: RunRecord): View {
