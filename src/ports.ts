@@ -188,9 +188,5 @@ export interface Clock {
   random(): number;
 }
 
-/**
- * Accepts an event. `saved`: the event and its effects are durable. `ignored`: it is not for the bot.
- * `again`: it came too early and must be redelivered. Rejects if it could not be saved; it must then be
- * redelivered too.
- */
+/** Saves an event. `ignored`: not for the bot. After `again` or a rejection, it must be redelivered. */
 export type Accept = (event: PersonEvent) => Promise<"saved" | "ignored" | "again">;

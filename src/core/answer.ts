@@ -7,10 +7,7 @@ export interface TranscriptMessage {
   readonly at?: string;
 }
 
-/**
- * Returns the agent's last non-blank text in the turn that ended at `endedAt` (RFC 3339, by the API's clock), or
- * null. `messages` is the whole conversation, oldest first.
- */
+/** Returns the last non-blank answer of the turn that ended at `endedAt` (RFC 3339, API clock), or null. */
 export function answerOf(messages: readonly TranscriptMessage[], endedAt: string): string | null {
   const said = untilEnd(messages, endedAt);
   const last = said.findLastIndex(({ role }) => role === "assistant");

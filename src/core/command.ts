@@ -65,10 +65,7 @@ export function parseCommand(text: string): ParsedCommand {
 const verbIn = (word: string, rest: string): string =>
   (rest === "" ? word.replace(/(?<=\w)[.!?…]+$/, "") : word).toLowerCase();
 
-/**
- * Parses the text after a mention. Returns null if it is a prompt for the agent: `list` alone is a command,
- * "list the failing tests" is not.
- */
+/** Parses the text after a mention. Returns null for a prompt, such as "list the failing tests". */
 export function parseMention(text: string): ParsedCommand | null {
   const { word, rest } = firstWord(text.trim());
   const verb = verbIn(word, rest);

@@ -12,10 +12,7 @@ export interface EarlierMessage {
   readonly opening?: boolean;
 }
 
-/**
- * Returns the messages to quote, oldest first, and the number of others: the opening message and the newest
- * ones, without those edited late. `earlier` is oldest first; `unread` counts messages the adapter did not read.
- */
+/** Returns the opening and the newest messages, oldest first as in `earlier`; `unread` counts more omitted ones. */
 export function contextOf(
   earlier: readonly EarlierMessage[],
   unread: number,

@@ -70,10 +70,7 @@ export interface LabelEvent extends FromPerson {
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;
-  /**
-   * Set if the record's settling deadline has passed: the record's `followUps` at the time of the snapshot. An
-   * unchanged end is then final, unless the number has increased.
-   */
+  /** Set if the settling deadline has passed: the record's `followUps` when the snapshot was requested. */
   readonly followUps?: number;
 }
 

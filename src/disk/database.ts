@@ -22,10 +22,7 @@ export class NewerDatabase extends Error {
   override name = "NewerDatabase";
 }
 
-/**
- * Opens the database at `path`. Committed transactions are durable. Waits up to a second for the lock of another
- * program, such as a backup. Throws SQLite's error.
- */
+/** Opens the database at `path` with durable commits; waits a second for locks. Throws SQLite's error. */
 export function connect(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 1000 });
   try {

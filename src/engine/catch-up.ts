@@ -91,7 +91,7 @@ export function createCatchUp(options: {
     if (failed !== null) throw failed;
   }
 
-  async function search(platform: Platform, missed: NonNullable<Platform["missed"]>): Promise<void> {
+  async function search(platform: Platform): Promise<void> {
     const { name } = platform;
     const began = clock.now();
     const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
@@ -101,18 +101,17 @@ export function createCatchUp(options: {
     if (!Number.isNaN(kept)) {
       const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
-      const events = await missed.call(platform, { since, places, scopes: [...known] });
-      await saveAll(events);
+      await saveAll((await platform.missed?.({ since, places, scopes: [...known] })) ?? []);
     }
     // Saved last, so that an interrupted search is repeated.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
   }
 
-  function follow(platform: Platform, missed: NonNullable<Platform["missed"]>): void {
+  function follow(platform: Platform): void {
     let failures = 0;
     const again = async (): Promise<void> => {
       try {
-        await search(platform, missed);
+        await search(platform);
         if (failures > 0) log.info("Missed events can be recovered again", { platform: platform.name });
         failures = 0;
       } catch (error) {
@@ -145,7 +144,7 @@ export function createCatchUp(options: {
     },
     open() {
       open = true;
-      for (const platform of platforms) if (platform.missed) follow(platform, platform.missed);
+      for (const platform of platforms) if (platform.missed) follow(platform);
     },
     async close() {
       open = false;

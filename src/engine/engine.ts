@@ -62,10 +62,7 @@ export interface Engine {
   status(): EngineStatus;
 }
 
-/**
- * Creates the engine, which decides nothing itself. Events are decided and saved before they are acknowledged,
- * and effects are performed after they are saved.
- */
+/** Creates the engine. It saves events before acknowledging them, and effects before performing them. */
 export function createEngine(options: EngineOptions): Engine {
   const { store, agentRuns, clock, log, runName, pollIntervalMs } = options;
   const limits = { ...defaultLimits, ...options.limits };

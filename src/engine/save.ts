@@ -33,10 +33,7 @@ export interface Saving {
 /** Decides the event and resolves when its thread is durable. Rejects like the store; then nothing has changed. */
 export type Save = (event: Event, saving?: Saving) => Promise<Saved>;
 
-/**
- * Creates `Save`. `onSaved` gets each thread as saved and as it was before the event (null if new), and never an
- * older version after a newer one.
- */
+/** Creates `Save`. `onSaved` gets each saved thread, never an older after a newer one; `before` is null if new. */
 export function createSave(options: {
   readonly store: Store;
   readonly decide: Decide;

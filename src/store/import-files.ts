@@ -64,13 +64,13 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
   /** Numbers of unreadable documents and index entries, by key. */
   const broken = new Map<string, number>();
 
-  function addBroken(key: string, id: string | null, reason: string, text: string): void {
+  function addBroken(key: string, reason: string, text: string): void {
     const known = owner.get(keyedRef(key));
     if (known !== undefined) return void broken.set(key, Number(known.thread));
     last += 1;
     broken.set(key, last);
     run([
-      ["INSERT INTO broken VALUES (?, ?, ?, ?)", [last, id, reason, text]],
+      ["INSERT INTO broken VALUES (?, NULL, ?, ?)", [last, reason, text]],
       ["INSERT INTO ref VALUES (?, ?)", [keyedRef(key), last]],
     ]);
   }
@@ -84,15 +84,11 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
       run(putThread(last, null, found.thread, text));
       continue;
     }
-    addBroken(
-      name,
-      null,
-      found.kind === "thread" ? "its document is another thread's" : `its document ${found.reason}`,
-      text,
-    );
+    const reason = found.kind === "thread" ? "is another thread's" : found.reason;
+    addBroken(name, `its document ${reason}`, text);
   }
   for (const { name, text } of filesIn(join(dataDir, "broken"), documentName)) {
-    addBroken(name, null, "its document was set aside by an earlier version", text);
+    addBroken(name, "its document was set aside by an earlier version", text);
   }
   if (broken.size > 0) importIndex();
   for (const { name, text } of filesIn(join(dataDir, "notes"), /^(.+)$/)) {
@@ -111,7 +107,7 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
     }
     if (torn.size === 0) return;
     for (const { ref } of database.prepare("SELECT ref FROM ref").iterate()) torn.delete(keyOf(String(ref)));
-    for (const [key, text] of torn) addBroken(key, null, "its index entry can't be read", text);
+    for (const [key, text] of torn) addBroken(key, "its index entry can't be read", text);
   }
 }
 

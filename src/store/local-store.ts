@@ -70,10 +70,7 @@ export class LocalStore implements Store, Notes {
     return this.change(ref, (thread) => ({ thread, result: thread }));
   }
 
-  /**
-   * See `Store`. Logs and skips a thread that can't be read. Throws the first failure of the disk after the last
-   * thread.
-   */
+  /** See `Store`. Logs and skips unreadable threads; throws the first failure of the disk after the last thread. */
   async *unsettled(): AsyncGenerator<Thread, void, undefined> {
     const { tables, log } = this.#parts;
     let failure: unknown;

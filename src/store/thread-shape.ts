@@ -1,9 +1,7 @@
 import { z } from "zod";
 import type { Thread } from "#core/thread.ts";
 
-/**
- * The fields that the store relies on, and some more to recognize a thread. Other fields are kept unchanged.
- */
+/** The fields that the store relies on, and some more to recognize a thread. Other fields are kept unchanged. */
 const outerShape = z.looseObject({
   version: z.literal(1),
   id: z.string().min(1),

@@ -52,10 +52,7 @@ const claimRef = `
   ON CONFLICT (ref) DO UPDATE SET thread = CASE thread WHEN excluded.thread THEN thread END`;
 const releaseRef = "DELETE FROM ref WHERE ref = ? AND thread = ?";
 
-/**
- * Writes the thread with this number, `document` being its JSON, and its refs. Fails with `refTakenCode` if
- * another thread has one of them.
- */
+/** Writes the thread, `document` being its JSON, and its refs; fails with `refTakenCode` if one is taken. */
 export function putThread(number: number, before: Thread | null, after: Thread, document: string): Write {
   const settled = settledOf(after);
   const claims = addedRefs(before, after).map((ref): Statement => [claimRef, [ref, number]]);

@@ -70,10 +70,7 @@ export function applyCommand(draft: Draft, event: CommandEvent | ReplyEvent, com
 
 type AboutRun = Extract<Command, { kind: "attach" | "status" | "cancel" | "retry" }>;
 
-/**
- * A command that names a run of another thread is handed over to that thread. One without a run id means the
- * thread's current run or, if it has no place, the scope's latest.
- */
+/** Decides a command about the named run or, without an id, about the current one of the thread or scope. */
 function aboutRun(draft: Draft, event: CommandEvent | ReplyEvent, command: AboutRun): void {
   if (command.run === null) {
     // `retry` means the latest run, even if it failed to start while another is at work.
@@ -162,10 +159,7 @@ export function attachedRun(draft: Draft, { asked, runId }: FetchEffect, run: Ru
   runChanged(draft, record, run);
 }
 
-/**
- * Returns whether a thread requested the run and may not know its id yet: then no other thread may claim it. The
- * thread of an older run was removed.
- */
+/** Returns whether a thread requested the run and may not know its id yet; no other may claim the run then. */
 function isOurs(draft: Draft, run: Run): boolean {
   const dispatch = dispatchOf(run);
   if (dispatch === null) return false;

@@ -69,10 +69,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
 const messageOf = (event: PersonEvent): { except?: string } =>
   "message" in event && event.message !== undefined ? { except: event.message } : {};
 
-/**
- * Adds the record, the card and the create effect. A run needs a place for its report, so the card comes first
- * if it begins the place, or may be refused because the place is locked.
- */
+/** Adds record, card and create effect. A run needs a place, so a card that begins one or may fail is first. */
 function begin(draft: Draft, record: RunRecord, context: { until: string; except?: string } | null): void {
   const { dispatch, locked } = record;
   draft.thread.runs = [...draft.thread.runs.map(withoutOldRequest), record];
@@ -106,10 +103,7 @@ export function addContext(
   updateRun(draft, dispatchId, { request: { ...request, prompt } });
 }
 
-/**
- * Requests the run again, or tells the person why not. The new dispatch is named after the old one, so that a
- * button pressed twice makes one run.
- */
+/** Requests the run again. Its id derives from the old one, so a button pressed twice makes one run. */
 export function retryRun(draft: Draft, event: PersonEvent, record: RunRecord): void {
   if (record.request === null) return tell(draft, event, notes.notRetryableView);
   const [first, count] = record.dispatch.split("#retry-");

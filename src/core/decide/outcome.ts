@@ -3,6 +3,7 @@ import { backoffMs } from "#base/backoff.ts";
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Done, type Fault, type Outcome, takenCode } from "#core/outcome.ts";
+import type { RunRecord } from "#core/thread.ts";
 import { delayOf } from "#core/words/card.ts";
 import { elsewhereView } from "#core/words/end.ts";
 import { alreadyFollowedView, givenUpView } from "#core/words/notes.ts";
@@ -92,7 +93,12 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
   }
 }
 
+/** Returns the record of the effect's run. */
+const recordOf = (draft: Draft, effect: Effect): RunRecord | undefined =>
+  "dispatch" in effect && effect.dispatch !== undefined ? runOf(draft, effect.dispatch) : undefined;
+
 function done(draft: Draft, effect: Effect, outcome: Done): void {
+  const record = recordOf(draft, effect);
   // A newer view, decided while this one was being sent, is still pending.
   const newer = "revision" in effect && "revision" in outcome && outcome.revision < effect.revision;
   if (newer) {
@@ -105,11 +111,9 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   } else drop(draft, (pending) => pending.id === effect.id);
 
   switch (outcome.kind) {
-    case "create": {
-      const record = effect.kind === "create" ? runOf(draft, effect.dispatch) : undefined;
+    case "create":
       if (record) runCreated(draft, record, outcome.runId, outcome.state);
       return;
-    }
     case "follow-up":
       if (effect.kind === "follow-up") followUpTaken(draft, effect);
       return;
@@ -123,15 +127,12 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       if (effect.kind === "list") listed(draft, effect.asked, outcome.runs);
       return;
     case "card":
-      if (effect.kind === "card") {
-        const record = runOf(draft, effect.dispatch);
-        if (!draft.thread.places.includes(outcome.place))
-          draft.thread.places = [...draft.thread.places, outcome.place];
-        if (record)
-          updateRun(draft, effect.dispatch, { cards: { ...record.cards, [outcome.place]: outcome.message } });
-        // The card is posted, even if a newer view of it is pending.
-        if (newer) release(draft, effect.id);
+      draft.thread.places = [...new Set([...draft.thread.places, outcome.place])];
+      if (record) {
+        updateRun(draft, record.dispatch, { cards: { ...record.cards, [outcome.place]: outcome.message } });
       }
+      // The card is posted, even if a newer view of it is pending.
+      if (newer) release(draft, effect.id);
       return;
     case "read":
       if (effect.kind === "read") addContext(draft, effect.dispatch, outcome.messages, outcome.omitted);
@@ -167,14 +168,13 @@ function release(draft: Draft, id: string): void {
 /** Decides the final failure of an effect, already dropped: the people concerned get a message (promise 5). */
 function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
   const { reason, link } = fault;
+  const record = recordOf(draft, effect);
   const fail = (event: PersonEvent, what: Parameters<typeof givenUpView>[0]): void =>
     tell(draft, event, givenUpView(what, reason, link));
   switch (effect.kind) {
-    case "create": {
-      const record = runOf(draft, effect.dispatch);
+    case "create":
       if (record) runNotStarted(draft, record, reason, link);
       return;
-    }
     case "follow-up":
       followUpLost(draft, effect, reason, link);
       return;
@@ -193,7 +193,6 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       tellEnd(draft, effect, undefined);
       return;
     case "card": {
-      const record = runOf(draft, effect.dispatch);
       if (record === undefined) return;
       const awaited = draft.thread.effects.some(
         ({ kind, after }) => after === effect.id && (kind === "create" || kind === "read"),
@@ -213,11 +212,9 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "hand-over":
       fail(effect.event, effect.kind);
       return;
-    case "reply": {
-      const record = effect.dispatch === undefined ? undefined : runOf(draft, effect.dispatch);
+    case "reply":
       if (record) tellAsker(draft, record, elsewhereView(effect.view, reason), effect.id);
       return;
-    }
     case "tell":
     case "react":
     case "label":

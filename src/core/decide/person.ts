@@ -127,10 +127,7 @@ function apply(draft: Draft, event: PersonEvent): void {
   }
 }
 
-/**
- * Refuses the event. Its author gets a note each time if it is private, and once if it is public, so that nobody
- * can make the bot flood a place. A reply without a mention gets a reaction, explained once in each thread.
- */
+/** Refuses the event. A public note is sent only once, so that nobody can make the bot flood a place. */
 function refuse(draft: Draft, event: PersonEvent, refusal: Refusal): void {
   if (event.kind === "reply" && !event.mention) {
     markRefused(draft, event);

@@ -16,10 +16,7 @@ export const lostRunReason = "The API no longer knows this run.";
 
 const replyHere = " Reply here to continue.";
 
-/**
- * Returns the reply that reports an end or a BLOCKED. `answer` is the agent's last message, null if there is
- * none, undefined if it could not be read.
- */
+/** Returns the report of an end or a BLOCKED. `answer` is null if there is none, undefined if unreadable. */
 export function endView(
   { by, cancelledBy, runId }: RunRecord,
   run: Omit<Run, "prompt">,

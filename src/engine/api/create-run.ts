@@ -12,10 +12,7 @@ const tooManyRuns: Fault = {
   reason: "There are too many runs to check whether this one was already created.",
 };
 
-/**
- * Creates the dispatch's run from its record, directly or through its factory. An uncertain attempt first
- * searches for a run of an earlier try.
- */
+/** Creates the dispatch's run, directly or through its factory. An uncertain attempt first searches for it. */
 export async function createRun(
   api: Api,
   effect: CreateEffect,

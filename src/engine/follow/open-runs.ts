@@ -77,10 +77,7 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
     return run;
   }
 
-  /**
-   * Has a sweep fetch the run soon after the record's settling deadline. It uses a timer, since setting the clock
-   * forward must not end the wait.
-   */
+  /** Has a sweep look at the run after its deadline. A timer, since clocks can be set. */
   function settle(run: OpenRun): void {
     const waitMs = settlesInMs(run.record, clock.now());
     const deadline = run.record.settlesAt ?? null;

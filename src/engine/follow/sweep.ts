@@ -181,10 +181,7 @@ const askedAt = ({ record }: OpenRun): number => Date.parse(record.since) || 0;
 
 const createdAt = (run: OpenRun): number => Date.parse(run.record.run?.created_at ?? "") || askedAt(run);
 
-/**
- * Changes from just before the newest one may appear late, so they are read again until the newest has been known
- * for `overlapMs`.
- */
+/** Changes just before the newest may appear late; they are read again until it has been known for `overlapMs`. */
 const startAfter = ({ seenAt, newest }: Watermark, now: number): number =>
   now - seenAt > overlapMs ? newest - 1 : newest - overlapMs;
 
@@ -200,10 +197,7 @@ function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number
   return isNewestFirst && (times.at(-1) ?? Number.NaN) <= mark.front;
 }
 
-/**
- * Returns the start of a name's first sweep, so that it shows every changed run: the oldest of the runs' last
- * snapshots or, where there is none, requests.
- */
+/** Returns the start of a first sweep: the oldest of the runs' last snapshots or, where there is none, requests. */
 function earliestChange(runs: readonly OpenRun[]): number {
   const times = runs.map((run) => {
     const updatedAt = Date.parse(run.record.run?.updated_at ?? "") || 0;

@@ -7,10 +7,7 @@ export function systemOf(effect: Effect): string {
   return effect.kind === "hand-over" ? toEngine : toApi;
 }
 
-/**
- * Returns the effects that may be tried now, by destination: the first toward each, unless the effect that it
- * comes after is still pending.
- */
+/** Returns the first effect toward each destination, unless it must wait for another pending effect. */
 export function firstByDestination(effects: readonly Effect[]): ReadonlyMap<string, Effect> {
   const firsts = new Map<string, Effect>();
   for (const effect of effects) if (!firsts.has(effect.to)) firsts.set(effect.to, effect);

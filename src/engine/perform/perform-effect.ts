@@ -26,10 +26,7 @@ const defect = failed({
   reason: "Something unexpected went wrong in the bot.",
 });
 
-/**
- * Creates the function that passes each effect to the system that performs it. After `limitMs` the outcome is
- * unknown.
- */
+/** Creates the function that passes effects to their systems. After `limitMs` the outcome is unknown. */
 export function createPerformEffect(options: {
   readonly api: Api;
   readonly platforms: readonly Platform[];
