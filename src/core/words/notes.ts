@@ -79,7 +79,7 @@ export const mutedView = note(
 );
 export const unmutedView = note("Unmuted: replies go to the agent again.");
 
-/** A thread of ours has the run that a person wants to follow. */
+/** A thread already follows the run. */
 export const alreadyFollowedView = (run: string): View =>
   note(`A thread here already follows the run \`${run}\`.`);
 /** The run was asked for here, and its own thread is about to follow it. */
@@ -88,7 +88,7 @@ export const followedAtHomeView = (run: string): View =>
 /** The run belongs to another scope, where the person may have no rights. */
 export const foreignRunView = (run: string): View =>
   note(`The run \`${run}\` belongs to another channel or repository.`, "bad");
-/** No thread of ours has the run. */
+/** No thread has the run. */
 export const unknownRunView = (run: string): View =>
   note(
     `I don't follow a run \`${run}\` here. \`attach ${run}\` follows a run that was started elsewhere.`,
