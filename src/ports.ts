@@ -1,4 +1,4 @@
-/** What the bot needs of the outside, and what the outside may ask of it. */
+/** The ports: the engine's interfaces to the API, the platforms, the store and the clock. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "#base/log.ts";
 import type { TranscriptMessage } from "#core/answer.ts";
@@ -11,8 +11,8 @@ import type { CreateRequest, Run } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 
 /**
- * The Agent Runs API. A call that fails rejects with an Error that has the fields of `ApiFault`; an error
- * without them is taken for a defect: retryable, with an unknown outcome.
+ * The Agent Runs API. A failed call rejects with an Error that has the fields of `ApiFault`; any other error
+ * counts as a defect: retryable, with an unknown outcome.
  */
 export interface AgentRuns {
   create(request: CreateRequest): Promise<{ readonly run_id: RunId; readonly state: string }>;
@@ -42,26 +42,26 @@ export interface RunPage {
 
 /** A run's conversation, as text. Rejects like `AgentRuns`. */
 export interface Transcripts {
-  /** User and assistant texts, oldest first; null while the run has no conversation. */
+  /** Resolves with the user and assistant texts, oldest first; null while the run has no conversation. */
   messages(runId: RunId): Promise<readonly TranscriptMessage[] | null>;
 }
 
 /** The separate factory API. Rejects like `AgentRuns`. */
 export interface Factories {
-  /** The uid of the factory with this uid, name or alias; null if there is none. */
+  /** Resolves with the uid of the factory that has this uid, name or alias; null if there is none. */
   findFactory(nameOrUid: string): Promise<string | null>;
   dispatchToFactory(uid: string, prompt: string): Promise<{ readonly run_id: RunId; readonly state: string }>;
 }
 
 /** Fields of the errors that the three ports above reject with. */
 export interface ApiFault extends Fault {
-  /** HTTP status, if there was an answer. */
+  /** HTTP status; absent if no response arrived. */
   readonly status?: number | undefined;
 }
 
-/** How an effect is to be tried. */
+/** How to try an effect. */
 export interface Attempt {
-  /** An earlier try may have succeeded: search for the effect's id first, and do it only if it isn't there. */
+  /** An earlier try may have succeeded: search for the effect's id first, and act only if it isn't found. */
   readonly uncertain: boolean;
 }
 
@@ -69,13 +69,13 @@ export interface Attempt {
 export interface Platform {
   /** The part of its places before the colon. */
   readonly name: string;
-  /** Performs one effect. Resolves in every case, expected failures included; never rejects. */
+  /** Performs one effect. Never rejects: a failure is an outcome. */
   perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome>;
   /** Resolves if the platform accepts our credentials; rejects with a sentence if it does not. */
   check(): Promise<void>;
   /**
-   * Looks for missed events: has the platform deliver them again, or reads them back. Resolves with those it
-   * read back, oldest first; some may have been taken in before. Rejects with a sentence if it can't look.
+   * Recovers missed events: has the platform redeliver them, or reads them back. Resolves with the events it
+   * read back, oldest first; some may already be saved. Rejects with a sentence if it can't search.
    */
   missed?(look: Missed): Promise<readonly PersonEvent[]>;
 }
@@ -85,33 +85,33 @@ export interface OpenPlatform {
   readonly platform: Platform;
   /** By method and path, such as `POST /chat/events`. */
   readonly routes: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => unknown>>;
-  /** Begins to receive. Resolves even if the platform is down; it keeps trying then, and logs. */
+  /** Starts receiving. Resolves even if the platform is down: it then logs and keeps trying. */
   start?(): Promise<void>;
-  /** Resolves when nothing more is received and every event under way is acknowledged. */
+  /** Stops receiving; resolves when every received event is acknowledged. */
   stop?(): Promise<void>;
 }
 
-/** What a platform is opened with. */
+/** The bot's side of a platform's connection. */
 export interface PlatformTools {
-  /** Takes in the platform's events; may be called once the platform is started. */
+  /** Receives the platform's events; may be called once the platform is started. */
   readonly accept: Accept;
   readonly log: Log;
   readonly clock: Clock;
-  /** `PUBLIC_URL`, without a slash at its end; null: it is not set. */
+  /** `PUBLIC_URL` without a trailing slash; null if it is not set. */
   readonly publicUrl: string | null;
 }
 
-/** The settings of a platform that is to be connected. */
+/** The valid settings of a platform that people have set up. */
 export interface PlatformSettings {
   /** Values that must never be logged. */
   readonly secrets: readonly string[];
-  /** How the platform reaches the bot, for the greeting. `publicUrl`: where the world reaches the bot. */
+  /** Says for the greeting how the platform reaches the bot, whose public address is `publicUrl`. */
   reached(publicUrl: string): string;
-  /** Opens the connection, without receiving yet. */
+  /** Opens the connection; `start` begins to receive. */
   open(tools: PlatformTools): Promise<OpenPlatform>;
 }
 
-/** Names that people write in the config file: their form, and the advice if a name doesn't have it. */
+/** The form of names in the config file, and the advice for a name that doesn't match it. */
 export interface NameForm {
   readonly pattern: RegExp;
   readonly advice: string;
@@ -120,57 +120,57 @@ export interface NameForm {
 /** Environment variables by name. */
 export type Given = Readonly<Record<string, string | undefined>>;
 
-/** Returns the text of a file, null if there is none; throws if it can't be read. */
+/** Returns the file's text, or null if there is no file; throws if it can't be read. */
 export type ReadFile = (path: string) => string | null;
 
-/** A kind of platform, as its own folder describes it. `main.ts` lists them all; nothing else names one. */
+/** A supported platform, described by its own folder. Only `main.ts` lists them. */
 export interface PlatformKind {
   /** The part of its places before the colon, and its key under `permissions` in the config file. */
   readonly name: string;
-  /** Its name for people. */
+  /** Display name. */
   readonly title: string;
-  /** The environment variables that it reads; no agent on this machine is given them. */
+  /** Environment variables that it reads; agents on this machine don't get them. */
   readonly variables: readonly string[];
-  /** The variables that connect it, for the greeting: what follows "set". */
+  /** The variables to set to connect it, as the greeting lists them after "set". */
   readonly toConnect: string;
   readonly facts: PlatformFacts;
-  /** How the config file names its people. */
+  /** Names of its people in the config file. */
   readonly people: NameForm;
-  /** How the config file names its scopes, and the keys `key` under which it does. */
+  /** Names of its scopes in the config file, where `key` is the setting that lists them. */
   readonly scopes: NameForm & { readonly key: string; scopeOf(name: string): Scope };
-  /** Reads its settings. null: it is not set up, or there are problems: sentences for people, without secrets. */
+  /** Returns its settings (null if not set up or invalid) and the problems: sentences without secrets. */
   read(
     environment: Given,
     readFile: ReadFile,
   ): { readonly settings: PlatformSettings | null; readonly problems: readonly string[] };
 }
 
-/** Where to look for missed events. */
+/** The range of a search for missed events. */
 export interface Missed {
-  /** RFC 3339, by our clock; everything before was taken in. */
+  /** RFC 3339, by our clock; all earlier events are saved. */
   readonly since: string;
   /** Places of this platform where a run is unfinished. */
   readonly places: readonly Place[];
-  /** Scopes of this platform that anything was ever taken in from. */
+  /** Scopes of this platform that have ever sent an event. */
   readonly scopes: readonly Scope[];
 }
 
-/** Short texts that are remembered besides the threads. Both methods reject like the store. */
+/** Short texts that are saved beside the threads. Both methods reject like the store. */
 export interface Notes {
-  /** null: nothing was kept under this name, which has letters, digits and dashes only. */
+  /** Resolves with the saved text, or null. Names consist of letters, digits and dashes. */
   note(name: string): Promise<string | null>;
-  /** Replaces the text under the name; resolves when that is durable. */
+  /** Replaces the text under the name; resolves when it is durable. */
   keepNote(name: string, text: string): Promise<void>;
 }
 
 export interface Store {
   /**
-   * Applies the pure function `fn` to the ref's thread (null: there is none), one change of a thread at a time,
-   * and resolves with its `result` when the thread it returned is durable. Returning the same thread, or null,
-   * writes nothing. Rejects with the reason if the change was not made; then nothing has changed.
+   * Applies the pure function `fn` to the ref's thread (null if there is none), one change of a thread at a
+   * time, and resolves with its `result` when the returned thread is durable. Returning the same thread, or
+   * null, writes nothing. If it rejects, nothing has changed.
    */
   change<T>(ref: Ref, fn: (thread: Thread | null) => { thread: Thread | null; result: T }): Promise<T>;
-  /** null only if there surely is none; a failure to read rejects. */
+  /** Resolves with the ref's thread, or null if there is none; rejects if it can't be read. */
   find(ref: Ref): Promise<Thread | null>;
   /** Threads with an effect to perform or an unfinished run. */
   unsettled(): AsyncIterable<Thread>;
@@ -179,15 +179,11 @@ export interface Store {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `then` once, after at least `ms`; the answer calls it off. */
+  /** Calls `then` once, after at least `ms`; the returned function cancels the call. */
   after(ms: number, then: () => void): () => void;
   /** 0 to 1, for jitter. */
   random(): number;
 }
 
-/**
- * Takes an event in. `saved`: it and all that follows from it is durable (or it was known before).
- * `ignored`: it concerns nothing of ours. `again`: it came too early; have it delivered again.
- * Rejects if it could not be saved; then have it delivered again too.
- */
+/** Saves an event. `ignored`: not for the bot. After `again` or a rejection, it must be redelivered. */
 export type Accept = (event: PersonEvent) => Promise<"saved" | "ignored" | "again">;

@@ -1,9 +1,9 @@
 import { distance } from "fastest-levenshtein";
 
-/** The most edits (Levenshtein) that still count as a misspelling. */
+/** Words at most this Levenshtein distance apart count as misspellings. */
 const mostEdits = 2;
 
-/** The known word that `word` is most likely a misspelling of; undefined if none is within two edits. */
+/** Returns the known word closest to `word`; undefined if none is within two edits. */
 export function closest<Word extends string>(word: string, known: readonly Word[]): Word | undefined {
   let best: Word | undefined;
   let fewest = mostEdits + 1;

@@ -1,9 +1,9 @@
 import pLimit, { type LimitFunction } from "p-limit";
 
-/** Runs `work` as soon as its key has a slot free, first come first served. Settles as `work` does. */
+/** Runs `work` when its key has a free slot, in the order of the calls. Settles as `work` does. */
 export type KeyedLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Lets at most `perKey` works run at once under each key, so that one key's work never delays another's. */
+/** Creates a limit of `perKey` concurrent works for each key; keys don't delay each other. */
 export function createKeyedLimit(perKey: number): KeyedLimit {
   const limits = new Map<string, LimitFunction>();
   return (key, work) => {

@@ -1,18 +1,19 @@
 /** Runs work one after the other within each key; work under different keys runs at the same time. */
 export interface KeyedQueue {
   /**
-   * Runs `work` when everything queued before it under `key` has settled: at once if there is nothing. Settles
-   * as `work` does, or rejects with the signal's reason if it is aborted before the work's turn.
+   * Runs `work` when all earlier work under `key` has settled, synchronously if there is none. Settles as `work`
+   * does, or rejects with the signal's reason if it is aborted before the work starts.
    */
   run<T>(
     key: string,
     work: () => Promise<T>,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<T>;
-  /** Resolves when nothing is queued or running, work that is added meanwhile included. */
+  /** Resolves when nothing is queued or running, including work added meanwhile. */
   idle(): Promise<void>;
 }
 
+/** Creates an empty queue. */
 export function createKeyedQueue(): KeyedQueue {
   /** Settles when all the work under the key has. */
   const tails = new Map<string, Promise<void>>();
@@ -21,7 +22,7 @@ export function createKeyedQueue(): KeyedQueue {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const before = tails.get(key);
       const result = before === undefined ? work() : turn(before, signal).then(work);
-      // Work that is aborted while it waits must not let what is behind it overtake what is before it.
+      // After queued work is aborted, later work must still wait for earlier work.
       const tail = Promise.allSettled([before, result]).then(() => {
         if (tails.get(key) === tail) tails.delete(key);
       });
@@ -42,7 +43,7 @@ async function turn(before: Promise<void>, signal: AbortSignal | undefined): Pro
   try {
     await Promise.race([before, aborted.promise]);
   } finally {
-    // The signal may outlive the queue's work by far.
+    // The signal may outlive the work.
     signal.removeEventListener("abort", abort);
   }
 }

@@ -1,4 +1,4 @@
-/** Where a part of the program tells what happens to it. Fields hold no secrets, prompts or answers. */
+/** A log of sentences with fields. Fields hold no secrets, prompts or answers. */
 export interface Log {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;

@@ -10,24 +10,19 @@ export type MarkdownTree = ReturnType<typeof fromMarkdown>;
 export type MarkdownNode = MarkdownTree | MarkdownTree["children"][number];
 
 const syntax = gfm();
-/** The omitted transforms search plain text for addresses once more, in quadratic time. */
+/** Without the transforms, which search plain text for addresses again, in quadratic time. */
 const tree = gfmFromMarkdown().filter(({ transforms }) => transforms === undefined);
 
-/** Emphasis and bare addresses. They are costly to parse and do not move the borders of code or HTML. */
+/** Emphasis and bare addresses: costly to parse, and irrelevant for the borders of code and HTML. */
 const decoration = ["attention", "strikethrough", "wwwAutolink", "protocolAutolink", "emailAutolink"];
 
-/**
- * Parses all of GitHub's Markdown. Null: parsing could take long, see `isCostly`.
- */
+/** Parses all of GitHub's Markdown. Returns null if that could take long, see `isCostly`. */
 export function parseMarkdown(text: string): MarkdownTree | null {
   if (isCostly(text, /[\n>[<`&\\|*_~]|[-+][ \t]|\d[.)][ \t]/g)) return null;
   return fromMarkdown(text, { extensions: [syntax], mdastExtensions: tree });
 }
 
-/**
- * Parses blocks, code, HTML, links and footnotes; emphasis and bare addresses stay text. Null: parsing could
- * take long, see `isCostly`.
- */
+/** Parses as `parseMarkdown` does, but leaves emphasis and bare addresses as text. */
 export function parseStructure(text: string): MarkdownTree | null {
   if (isCostly(text, /[\n>[<`&\\|]|[-*+][ \t]|\d[.)][ \t]/g)) return null;
   const extensions = [syntax, { disable: { null: decoration } }];
@@ -38,7 +33,7 @@ const mostCharacters = 65_536;
 const mostMarks = 2_000;
 /** The parser searches the rest of the text for the end of each `<!` and `<?`. */
 const mostSearched = 2_000_000;
-/** More containers in one line than people write. */
+/** Thirty nested containers at the start of a line. */
 const deep = /^(?:[ \t]*(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){30}/m;
 
 /**

@@ -1,3 +1,3 @@
-/** Name and message of an error, for the log. A thrown value that is no error is named by its type only. */
+/** Returns an error's name and message for the log; of any other thrown value, only its type. */
 export const reasonOf = (error: unknown): string =>
   error instanceof Error ? `${error.name}: ${error.message}` : `a ${typeof error} was thrown`;

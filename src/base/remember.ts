@@ -1,12 +1,12 @@
-/** A question that is asked until it is answered, and then no more. */
+/** A value that is requested once. */
 export interface Remembered<T> {
-  /** Returns the answer, asking only while there is none. Rejects as the question does. */
+  /** Resolves with the value, requesting it only if no request has succeeded. Rejects as the request does. */
   known(): Promise<T>;
-  /** Asks again, unless the question is under way, and keeps the new answer. */
+  /** Requests the value again, unless a request is under way. */
   fresh(): Promise<T>;
 }
 
-/** Keeps the answer of `ask`, but no failure. */
+/** Keeps the result of `ask`, but not its failures. */
 export function remember<T>(ask: () => Promise<T>): Remembered<T> {
   let answer: { readonly value: T } | null = null;
   let underWay: Promise<T> | null = null;

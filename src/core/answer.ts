@@ -7,14 +7,11 @@ export interface TranscriptMessage {
   readonly at?: string;
 }
 
-/**
- * The agent's last text that is not blank, in the turn that ended at `endedAt` (RFC 3339, by the API's clock);
- * null: there is none. `messages`: the whole conversation, oldest first.
- */
+/** Returns the last non-blank answer of the turn that ended at `endedAt` (RFC 3339, API clock), or null. */
 export function answerOf(messages: readonly TranscriptMessage[], endedAt: string): string | null {
   const said = untilEnd(messages, endedAt);
   const last = said.findLastIndex(({ role }) => role === "assistant");
-  // A turn that was cancelled before the agent wrote anything has no answer; the one before it is not this one's.
+  // A turn that was cancelled before the agent wrote has no answer; the last text belongs to an earlier turn.
   const isUnanswered = said.some(
     ({ role, at }, index) => role === "user" && index > last && isLater(at, said[last]?.at),
   );
@@ -24,13 +21,10 @@ export function answerOf(messages: readonly TranscriptMessage[], endedAt: string
   return turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "")?.text ?? null;
 }
 
-/**
- * Without the turns that follow-ups began after the end: an end may be read late, as after a restart, when
- * the run has already gone on.
- */
+/** Drops turns that follow-ups began after the end: after a restart, an end may be read late. */
 function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): readonly TranscriptMessage[] {
   const endMs = Date.parse(endedAt);
-  // Some services give times in whole seconds.
+  // Some services round times to whole seconds.
   const toleranceMs = endMs % 1_000 === 0 ? 999 : 0;
   const next = messages.findIndex(
     ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > endMs + toleranceMs,

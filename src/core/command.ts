@@ -1,4 +1,4 @@
-/** Parses what follows `/agent` or a mention. */
+/** Parses the text after `/agent` or a mention. */
 import { closest } from "#base/closest.ts";
 import * as problems from "#core/words/problems.ts";
 
@@ -23,7 +23,7 @@ export type Command =
   | { readonly kind: "unmute" }
   | { readonly kind: "help" };
 
-/** `problem`: a sentence for the person who typed it. */
+/** `problem` is a sentence for the person who typed the command. */
 export type ParsedCommand =
   | { readonly ok: true; readonly command: Command }
   | { readonly ok: false; readonly problem: string };
@@ -37,12 +37,12 @@ const isVerb = (word: string): word is Verb => verbs.some((verb) => verb === wor
 const isFlag = (word: string): word is FlagName => flagNames.some((flag) => flag === word);
 const problem = (text: string): ParsedCommand => ({ ok: false, problem: text });
 
-/** The most characters of a flag's value; a longer one is a mistake. */
+/** In characters; a longer value is a mistake. */
 const longestValue = 200;
 
 /**
- * Parses text whose first word must be a command. Empty text is `help`. Only `run` continues below its first
- * line: below any other command there may be unrelated text, such as what an e-mail program quotes.
+ * Parses text whose first word must be a command. Empty text is `help`. Only `run` reads past the first line:
+ * the lines below another command may be unrelated, such as the quotation in an e-mail.
  */
 export function parseCommand(text: string): ParsedCommand {
   const { word, rest } = firstWord(text.trim());
@@ -52,7 +52,7 @@ export function parseCommand(text: string): ParsedCommand {
   if (verb === "" || verb === "--help" || verb === "-h") return { ok: true, command: { kind: "help" } };
   if (!isVerb(verb)) {
     const meant = closest(verb, verbs);
-    // With more words behind it, it may be a prompt: `test the login page` is no misspelled `list`.
+    // Several words may be a prompt: `test the login page` is no misspelled `list`.
     const prompt = meant !== undefined && rest === "" ? undefined : text;
     return problem(problems.unknownCommand(word, meant, prompt));
   }
@@ -61,14 +61,11 @@ export function parseCommand(text: string): ParsedCommand {
   return parseVerb(verb, onLine);
 }
 
-/** The word in lower case. Alone on its line, it may end like a sentence: `status?` */
+/** Lowercases the word. Alone on its line, it may end with punctuation: `status?` */
 const verbIn = (word: string, rest: string): string =>
   (rest === "" ? word.replace(/(?<=\w)[.!?…]+$/, "") : word).toLowerCase();
 
-/**
- * Parses text that follows a mention, where people also just talk. null: it is no command, but addressed to
- * the agent. `list` alone is a command, "list the failing tests" is not.
- */
+/** Parses the text after a mention. Returns null for a prompt, such as "list the failing tests". */
 export function parseMention(text: string): ParsedCommand | null {
   const { word, rest } = firstWord(text.trim());
   const verb = verbIn(word, rest);
@@ -94,10 +91,10 @@ export function parseMention(text: string): ParsedCommand | null {
   }
 }
 
-/** Whether the text begins with `!aside`, after mentions or not: then it is for people only. */
+/** Returns whether the text is for people only: `!aside` comes first, or right after mentions. */
 export const isAside = (text: string): boolean => /^\s*(?:@\S+\s+)*!aside\b/i.test(text);
 
-/** Unlike an ordinary word, an id has a digit, a dash or an underscore. */
+/** Unlike most words, an id has a digit, a dash or an underscore. */
 const looksLikeRunId = (word: string): boolean => /^`?[\w.:-]{4,}`?$/.test(word) && /[\d_-]/.test(word);
 
 function parseVerb(verb: Verb, rest: string): ParsedCommand {
@@ -120,14 +117,14 @@ function parseVerb(verb: Verb, rest: string): ParsedCommand {
     case "mute":
     case "unmute":
     case "help":
-      // Words behind these are ignored: nobody should be corrected for a polite "please".
+      // Further words, such as a polite "please", are ignored.
       return { ok: true, command: { kind: verb } };
     default:
       return verb satisfies never;
   }
 }
 
-/** null: there is no id; undefined: the text is not one id. */
+/** Returns null for empty text, and undefined if the text is not one id. */
 function runIdIn(text: string): string | null | undefined {
   const id = text.trim().replace(/^[`<]+|[`>]+$/g, "");
   if (id === "") return null;
@@ -169,7 +166,7 @@ function parseRun(text: string): ParsedCommand {
 
 const closing: Readonly<Record<string, string>> = { '"': '"', "'": "'", "“": "”", "‘": "’", "`": "`" };
 
-/** Takes a word or a quoted text from the beginning. null: there is none, or another flag. */
+/** Splits off the first word or quoted text. Returns null if there is none, or another flag follows. */
 function takeValue(text: string): { text: string; rest: string } | "unclosed" | null {
   const quote = closing[text.slice(0, 1)];
   if (quote !== undefined) {

@@ -1,21 +1,18 @@
 import type { ContextMessage } from "./outcome.ts";
 
-/** Most earlier messages that a prompt quotes; more would drown the request. */
+/** The most earlier messages that a prompt quotes; more would drown the request. */
 export const mostContextMessages = 100;
 
-/** A message that was written in a place before the bot was asked. */
+/** A message that was in a place before the request to the bot. */
 export interface EarlierMessage {
   readonly message: ContextMessage;
-  /** It was edited since, so it says something that nobody had seen when the bot was asked. */
+  /** It was edited after the request, so the requester may not have seen its text. */
   readonly editedLate: boolean;
-  /** It opens the place and says what it is about. */
+  /** It is the first message of its place. */
   readonly opening?: boolean;
 }
 
-/**
- * Returns the messages that an agent gets to read, oldest first: the opening one and the newest, none that was
- * edited late. `earlier` is oldest first; `unread` counts messages that the adapter did not read.
- */
+/** Returns the opening and the newest messages, oldest first as in `earlier`; `unread` counts more omitted ones. */
 export function contextOf(
   earlier: readonly EarlierMessage[],
   unread: number,

@@ -6,29 +6,29 @@ import type { View } from "./view.ts";
 
 /** Destination of the effects that the Agent Runs API performs. */
 export const toApi = "agent-runs";
-/** Destination of the effects that only read from the Agent Runs API: they do not wait for writes. */
+/** Destination of the effects that only read from the Agent Runs API; they don't wait for writes. */
 export const toApiRead = "agent-runs:read";
 /** Destination of the effects that the engine performs itself. */
 export const toEngine = "engine";
 
 interface Pending {
-  /** Permanent. What the effect makes outside carries it, so that an earlier try can be found. */
+  /** Permanent. Anything that the effect creates outside carries it, so that an earlier try can be found. */
   readonly id: EffectId;
-  /** One thread's effects toward one destination happen in order, one at a time. */
+  /** The destination. A thread's effects toward one destination happen in order, one at a time. */
   readonly to: typeof toApi | typeof toApiRead | typeof toEngine | Place | Scope | `read ${Place}`;
-  /** Id of an effect of the same thread that must be performed or given up first. */
+  /** Id of an effect of the same thread that must end first. */
   readonly after?: EffectId;
-  /** When it was decided, RFC 3339. */
+  /** Time of the decision, RFC 3339. */
   readonly since: string;
-  /** Tries that failed so far. */
+  /** Failed tries so far. */
   readonly tries: number;
-  /** When it may be tried again, RFC 3339. */
+  /** Earliest time of the next try, RFC 3339. */
   readonly notBefore?: string;
-  /** An earlier try may have succeeded: look it up before doing it again. */
+  /** An earlier try may have succeeded: look for it before trying again. */
   readonly uncertain?: boolean;
 }
 
-/** Create the dispatch's run, as its record in the thread says. */
+/** Create the dispatch's run from its record in the thread. */
 export interface CreateEffect extends Pending {
   readonly kind: "create";
   readonly dispatch: DispatchId;
@@ -38,10 +38,10 @@ export interface FollowUpEffect extends Pending {
   readonly kind: "follow-up";
   readonly dispatch: DispatchId;
   readonly message: string;
-  /** Its author, and the message to react to when the API has taken it. */
+  /** Its author, and the message to react to when the API has accepted it. */
   readonly from: { readonly place: Place; readonly message?: MessageId; readonly by: Person };
 }
-/** Cancel the dispatch's run; `asked` is the event that asked for it. */
+/** Cancel the dispatch's run; `asked` is the event that requested it. */
 export interface CancelEffect extends Pending {
   readonly kind: "cancel";
   readonly dispatch: DispatchId;
@@ -57,12 +57,12 @@ export interface FetchEffect extends Pending {
 export interface AnswerEffect extends Pending {
   readonly kind: "answer";
   readonly dispatch: DispatchId;
-  /** The same end was told before, and no follow-up was taken since: only another answer is news. */
+  /** This end was reported before and no follow-up came since: report it only if the answer differs. */
   readonly again?: boolean;
-  /** The run as it was when it ended or blocked. */
+  /** Snapshot of the run when it ended or blocked. */
   readonly run: Omit<Run, "prompt">;
 }
-/** List the scope's recent runs for a command that names none. */
+/** List the scope's recent runs for a command without a run id. */
 export interface ListEffect extends Pending {
   readonly kind: "list";
   readonly asked: CommandEvent;
@@ -76,34 +76,34 @@ export type ApiEffect =
   | AnswerEffect
   | ListEffect;
 
-/** Post the run's card, or edit it (`message`). A card that is posted in a scope begins a new place. */
+/** Post the run's card, or edit it (`message`). A card posted in a scope begins a new place. */
 export interface CardEffect extends Pending {
   readonly kind: "card";
   readonly at: Place | Scope;
   readonly dispatch: DispatchId;
   readonly view: View;
-  /** Rises when the view is replaced, so that a newer view is not lost while an older one is being sent. */
+  /** Increases with each new view, so that a newer view is not lost while an older one is being sent. */
   readonly revision: number;
   readonly message?: MessageId;
 }
-/** Post a message once; it notifies. */
+/** Post a message once, with a notification. */
 export interface ReplyEffect extends Pending {
   readonly kind: "reply";
   readonly at: Place;
   readonly view: View;
-  /** The run that it is about; its requester is told privately if the place is gone or closed. */
+  /** Its run, whose requester gets the message privately if the place is gone or closed. */
   readonly dispatch?: DispatchId;
 }
-/** Tell one person, privately where the platform allows. */
+/** Send a message to one person, privately where the platform allows it. */
 export interface TellEffect extends Pending {
   readonly kind: "tell";
   readonly at: Place | Scope;
   readonly person: Person;
   readonly view: View;
-  /** Address for a private answer, if the platform gave one. */
+  /** The platform's address for a private reply, if it gave one. */
   readonly answerVia?: string;
 }
-/** Mark a person's message: the agent got it, or did not. */
+/** React to a person's message to show whether the agent got it. */
 export interface ReactEffect extends Pending {
   readonly kind: "react";
   readonly at: Place;
@@ -117,7 +117,7 @@ export interface LabelEffect extends Pending {
   readonly label: StateLabel;
   readonly revision: number;
 }
-/** Read the messages of the place up to `until` (RFC 3339), without the message `except`. */
+/** Read the place's messages up to `until` (RFC 3339), except the message `except`. */
 export interface ReadEffect extends Pending {
   readonly kind: "read";
   readonly at: Place;
@@ -141,7 +141,7 @@ export type PlatformEffect =
   | ReadEffect
   | PermissionEffect;
 
-/** Give the event to the thread that the ref leads to, to be decided there. */
+/** Have the ref's thread decide the event. */
 export interface HandOverEffect extends Pending {
   readonly kind: "hand-over";
   readonly ref: Ref;
@@ -150,7 +150,7 @@ export interface HandOverEffect extends Pending {
 
 export type Effect = ApiEffect | PlatformEffect | HandOverEffect;
 
-/** The labels that show the state of a place's run. */
+/** Labels that show the state of a place's run. */
 export const stateLabels = [
   "agent:queued",
   "agent:running",

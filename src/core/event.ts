@@ -15,42 +15,43 @@ import {
 import type { Run } from "./run.ts";
 
 interface FromPerson {
-  /** Never changes and is the same for every delivery of the same thing: the key of "once". */
+  /** The same for every delivery of the event; makes it take effect once. */
   readonly id: EventId;
-  /** When it happened by the platform's clock, RFC 3339. */
+  /** Time of the event by the platform's clock, RFC 3339. */
   readonly at: string;
   readonly by: Person;
   readonly scope: Scope;
 }
 
-/** A command, as text after `/agent`. */
+/** A command. */
 export interface CommandEvent extends FromPerson {
   readonly kind: "command";
-  /** null: the command has no place of its own (a slash command in a channel). */
+  /** null: it has no place, like a slash command in a channel. */
   readonly place: Place | null;
+  /** The text after `/agent`. */
   readonly text: string;
-  /** The parsed command, once it is known; it counts instead of `text`. */
+  /** The parsed command; overrides `text`. */
   readonly command?: Command;
   /** The message that holds the command, to react to. */
   readonly message?: MessageId;
-  /** Address for a private answer, if the platform gave one; only the adapter reads it. */
+  /** The platform's address for a private reply, if it gave one; only the adapter reads it. */
   readonly answerVia?: string;
   readonly subject?: Subject;
 }
 
-/** A message in a place. With a mention it is a command or a prompt; without, perhaps a follow-up. */
+/** A message in a place: with a mention a command or a prompt, without one possibly a follow-up. */
 export interface ReplyEvent extends FromPerson {
   readonly kind: "reply";
   readonly place: Place;
-  /** Plain text, the mention of the bot taken out. */
+  /** Plain text without the mention of the bot. */
   readonly text: string;
   readonly message: MessageId;
   readonly mention: boolean;
   /** It is the first message of its place. */
   readonly first: boolean;
-  /** It is under a recent message of ours, so its thread is ours or is about to be saved as ours. */
+  /** It is under a recent message of the bot, so its thread is saved or is about to be. */
   readonly underOurs: boolean;
-  /** Files are attached, which only people can open. */
+  /** It has attached files, which the agent does not get. */
   readonly files?: true;
   readonly subject?: Subject;
 }
@@ -59,9 +60,9 @@ export interface ButtonEvent extends FromPerson {
   readonly kind: "button";
   readonly place: Place;
   readonly action: "cancel" | "retry";
-  /** Dispatch whose card carries the button. */
+  /** The dispatch whose card has the button. */
   readonly dispatch: DispatchId;
-  /** The card is so old that an unknown thread was removed, and is not about to be saved. */
+  /** The card is so old that its thread, if unknown, was removed rather than not saved yet. */
   readonly old?: true;
   readonly answerVia?: string;
 }
@@ -71,18 +72,15 @@ export interface LabelEvent extends FromPerson {
   readonly place: Place;
   readonly label: string;
   readonly subject: Subject;
-  /** Read back later instead of delivered: its id differs from the delivery's. */
+  /** It was read back, not delivered; the two have different ids. */
   readonly recovered?: true;
 }
 
-/** A snapshot of a run, as the API showed it. */
+/** A snapshot of a run from the API. */
 export interface RunEvent {
   readonly kind: "run";
   readonly run: Run;
-  /**
-   * Set once the record's settling deadline has passed: the record's `followUps` when the snapshot was taken.
-   * An unchanged end is final then, unless another follow-up was taken in the meantime.
-   */
+  /** Set if the settling deadline has passed: the record's `followUps` when the snapshot was requested. */
   readonly followUps?: number;
 }
 
@@ -98,7 +96,7 @@ export interface OutcomeEvent {
 export type PersonEvent = CommandEvent | ReplyEvent | ButtonEvent | LabelEvent;
 export type Event = PersonEvent | RunEvent | OutcomeEvent;
 
-/** The ref under which the event's thread is found, or begun. */
+/** Returns the ref under which the event's thread is found or begun. */
 export function refOf(event: Event): Ref {
   switch (event.kind) {
     case "run":

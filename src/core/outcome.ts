@@ -2,7 +2,7 @@ import type { Permission } from "./person.ts";
 import type { MessageId, Place, RunId } from "./place.ts";
 import type { Run } from "./run.ts";
 
-/** One earlier message of a place, oldest first when in a list. Text is as written, not yet made safe. */
+/** An earlier message of a place; its text is not made safe yet. Lists are oldest first. */
 export interface ContextMessage {
   readonly author: string;
   /** RFC 3339. */
@@ -24,7 +24,7 @@ export type Done =
       readonly kind: "card";
       readonly revision: number;
       readonly message: MessageId;
-      /** The place it was sent to, or the one that it began. */
+      /** The place it was posted in or began. */
       readonly place: Place;
     }
   | { readonly ok: true; readonly kind: "reply"; readonly message: MessageId }
@@ -35,31 +35,32 @@ export type Done =
       readonly ok: true;
       readonly kind: "read";
       readonly messages: readonly ContextMessage[];
-      /** Number of messages that are known to be missing (a rate limit, a long thread). */
+      /** Number of messages known to be missing (a rate limit, a long thread). */
       readonly omitted: number;
     }
   | { readonly ok: true; readonly kind: "permission"; readonly permission: Exclude<Permission, "unknown"> }
   | { readonly ok: true; readonly kind: "hand-over"; readonly taken: boolean };
 
-/** Code of a fault: another thread has the run or the place already. */
+/** `Fault.code` if another thread already has the run or the place. */
 export const takenCode = "taken";
 
-/** The one shape of a failure: of an effect, and of a call of the Agent Runs API (`ApiFault`). */
+/** A failed effect, or a failed call of the Agent Runs API (`ApiFault`). */
 export interface Fault {
-  /** `refused`: it did not happen. `not-sent`: it never arrived. `unknown`: it may have happened. */
+  /** `refused`: it did not happen. `not-sent`: the request never arrived. `unknown`: it may have happened. */
   readonly certainty: "refused" | "not-sent" | "unknown";
-  /** The same try may succeed later. */
+  /** Another try may succeed. */
   readonly retryable: boolean;
   /** One sentence for people, without secrets. */
   readonly reason: string;
   /** The destination's own error code, such as `budget_exceeded` or `not_in_channel`. */
   readonly code?: string | undefined;
-  /** Where a person can fix the cause. */
+  /** Web page where a person can fix the cause. */
   readonly link?: string | undefined;
-  /** How long the destination asks to wait. */
+  /** Wait that the destination asks for. */
   readonly retryAfterMs?: number | undefined;
-  /** The destination limits this kind of effect for all threads. */
+  /** A rate limit on this kind of effect, for all threads. */
   readonly limited?: boolean;
 }
 
+/** The result of one try of an effect. */
 export type Outcome = Done | { readonly ok: false; readonly fault: Fault };

@@ -1,25 +1,26 @@
-/** What a person may do in a repository. `unknown` until the platform was asked. */
+/** A person's permission in a repository; `unknown` until the platform was asked. */
 export type Permission = "write" | "read" | "none" | "unknown";
 
+/** The author of an event. */
 export interface Person {
   readonly platform: string;
-  /** A Slack user id, a GitHub login: what a mention contains. */
+  /** The id in a mention: a Slack user id, a GitHub login. */
   readonly id: string;
   readonly name: string;
-  /** A bot, a workflow, or this bot itself. */
+  /** A bot, a workflow or this bot. */
   readonly bot: boolean;
-  /** Absent where the platform grants none; then the allowlist alone decides. */
+  /** Absent on platforms without permissions, where the allowlist alone decides. */
   readonly permission?: Permission;
 }
 
-/** An issue or pull request as it was when the event happened. */
+/** An issue or pull request at the time of the event. */
 export interface Subject {
   readonly title: string;
   readonly body: string;
   readonly url: string;
   readonly author: string;
-  /** Absent: it is an issue. */
+  /** Absent for an issue. */
   readonly pullRequest?: true;
-  /** Only some may write there; whether the bot may shows when it tries. */
+  /** Only some people may write there; the bot learns by trying whether it may. */
   readonly locked?: true;
 }

@@ -1,7 +1,7 @@
 import type { Person } from "./person.ts";
 import { platformOf, type Scope } from "./place.ts";
 
-/** Defaults of a dispatch; a flag of the command wins over them. */
+/** Defaults of a dispatch; flags override them. */
 export interface DispatchDefaults {
   readonly model?: string;
   readonly environment?: string;
@@ -12,17 +12,17 @@ export interface DispatchDefaults {
   readonly mcp?: readonly string[];
 }
 
-/** What deciding needs to know of a platform. */
+/** Properties of a platform that decisions depend on. */
 export interface PlatformFacts {
   /** Whether its places carry labels that show a run's state. */
   readonly hasStateLabels: boolean;
-  /** How commands are given there, for the help: one sentence a line, code in backticks. */
+  /** Lines of the help that say how to give commands there; backticks mark code. */
   readonly help: readonly string[];
 }
 
-/** Everything about deciding that differs between installations. */
+/** The settings that decisions depend on. */
 export interface Rules {
-  /** Config name that marks our runs. */
+  /** Config name of the bot's runs. */
   readonly runName: string;
   readonly defaults: DispatchDefaults;
   /** Per scope: `slack:C0123` or `slack:T1:C0123`, and `github:owner/repo`, case-insensitive. */
@@ -32,28 +32,29 @@ export interface Rules {
   readonly mcpServers: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Whether a reply without a mention steers the run. */
   readonly replies: "all" | "mention";
-  /** Absent: everyone. Ids of people and scopes that may dispatch, steer and cancel; both must match. */
+  /** By platform: the people and scopes that may dispatch, steer and cancel (both must match); absent: all. */
   readonly allow: Readonly<
     Record<string, { readonly people?: readonly string[]; readonly scopes?: readonly Scope[] }>
   >;
-  /** A retryable refusal is retried for so long, then told. */
+  /** How long a retryable failure is retried. */
   readonly retryForMs: number;
   /** By the platform's name. */
   readonly platforms: Readonly<Record<string, PlatformFacts>>;
 }
 
-/** Why a person may not use the bot in a place. */
+/** The reason why a person may not use the bot. */
 export type Refusal = "unlisted" | "not-here" | "no-write-access" | "not-a-member";
 
+/** Result of `verdict`. */
 export type Verdict =
   | { readonly kind: "yes" }
   /** The platform must first be asked for the person's permission. */
   | { readonly kind: "ask" }
   | { readonly kind: "no"; readonly refusal: Refusal }
-  /** Not a person: neither obeyed nor answered, so that two bots never talk to each other. */
+  /** The author is a bot and gets no reply, so that two bots never talk to each other. */
   | { readonly kind: "bot" };
 
-/** Whether the person may dispatch, steer and cancel in the scope (promise 8). */
+/** Decides whether the person may dispatch, steer and cancel in the scope (promise 8). */
 export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
   if (by.bot) return { kind: "bot" };
   const allow = rules.allow[by.platform];
@@ -80,13 +81,13 @@ export function verdict(rules: Rules, by: Person, scope: Scope): Verdict {
 
 const sameId = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** The names that a configuration may use for the scope: all of it, or the platform and the last part. */
+/** The scope's names in a configuration: all of it, or the platform and the last part. */
 function namesOf(scope: Scope): readonly string[] {
   const whole = scope.toLowerCase();
   return [whole, `${platformOf(whole)}:${whole.slice(whole.lastIndexOf(":") + 1)}`];
 }
 
-/** Defaults of a dispatch: the label's win over the scope's, and those over the general ones. */
+/** Returns the defaults of a dispatch: the label's override the scope's, which override the general ones. */
 export function defaultsFor(rules: Rules, scope: Scope, label: string | null): DispatchDefaults {
   const names = namesOf(scope);
   const ofScope = Object.entries(rules.scopes).find(([name]) => names.includes(name.toLowerCase()))?.[1];
@@ -94,6 +95,6 @@ export function defaultsFor(rules: Rules, scope: Scope, label: string | null): D
   return { ...rules.defaults, ...ofScope, ...ofLabel };
 }
 
-/** The defaults that belong to a label; undefined if the label does not dispatch. */
+/** Returns the label's defaults; undefined if the label does not dispatch. */
 export const labelDefaults = (rules: Rules, label: string): DispatchDefaults | undefined =>
   Object.entries(rules.labels).find(([name]) => sameId(name, label))?.[1];

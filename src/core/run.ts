@@ -1,10 +1,10 @@
 import type { RunId } from "./place.ts";
-/** A run as the API tells of it: the fields of `RunItem` that the bot uses, under their wire names. */
+/** The fields of the API's `RunItem` that the bot uses, under their wire names. */
 export interface Run {
   readonly run_id: RunId;
   readonly title: string;
   readonly prompt: string;
-  /** QUEUED, PENDING, CLAIMED, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, CANCELLED, or one unknown to us. */
+  /** QUEUED, PENDING, CLAIMED, INPROGRESS, BLOCKED, SUCCEEDED, FAILED, ERROR, CANCELLED, or a newer one. */
   readonly state: string;
   /** RFC 3339. */
   readonly created_at: string;
@@ -32,7 +32,7 @@ export interface Run {
   readonly run_time?: string | null | undefined;
 }
 
-/** What is sent to create a run, under its wire names; `factory` sends it to that factory instead. */
+/** The API's request to create a run, under its wire names. */
 export interface CreateRequest {
   readonly prompt: string;
   readonly title: string;
@@ -41,6 +41,7 @@ export interface CreateRequest {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** The API's configuration of a run, under its wire names. */
 export interface RunConfig {
   readonly name: string;
   readonly model_id?: string;
@@ -49,19 +50,19 @@ export interface RunConfig {
   readonly mcp_servers?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Key of the run's metadata that holds the dispatch's id. */
+/** Metadata key of the dispatch's id. */
 export const dispatchKey = "agent-runs-bot.dispatch";
-/** Key of the run's metadata that holds the scope (channel or repository) it was asked for in. */
+/** Metadata key of the scope (channel or repository) of the request. */
 export const scopeKey = "agent-runs-bot.scope";
 
 const ended = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
 
-/** True when no further change comes unless a follow-up continues the run. */
+/** Returns true for a final state, which only a follow-up can change. */
 export const isEnded = (state: string): boolean => ended.has(state);
 
-/** The line that names a dispatch or a follow-up inside a text that the agent reads. */
+/** Returns the line that names a dispatch or a follow-up in a text for the agent. */
 export const referenceLine = (id: string): string => `Reference: agent-runs-bot ${id}`;
 
-/** The dispatch of ours that made the run; null: it was started elsewhere. */
+/** Returns the id of the bot's dispatch that created the run; null if it was started elsewhere. */
 export const dispatchOf = (run: Pick<Run, "metadata" | "prompt">): string | null =>
   run.metadata?.[dispatchKey] ?? /^Reference: agent-runs-bot (\S+)$/m.exec(run.prompt)?.[1] ?? null;

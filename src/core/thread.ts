@@ -13,86 +13,83 @@ import {
 } from "./place.ts";
 import { type CreateRequest, isEnded, type Run } from "./run.ts";
 
-/** One run of a thread, from the dispatch on. */
+/** One run of a thread, from its dispatch on. */
 export interface RunRecord {
   readonly dispatch: DispatchId;
-  /** null until the API has made the run. */
+  /** null until the API has created the run. */
   readonly runId: RunId | null;
-  /** Config name under which sweeps find it; null: unknown, it is fetched singly. */
+  /** Config name under which sweeps list it; null if unknown: it is fetched by id. */
   readonly name: string | null;
   readonly by: Person;
-  /** The beginning of the request, as people are shown it. */
+  /** The beginning of the request, for people. */
   readonly asked: string;
-  /** The place is locked: without a card there, its people would not be told of the run. */
+  /** The place is locked, so its card may be refused; no run starts without a card. */
   readonly locked?: true;
-  /** A private way to whoever asked, if the platform gave one. */
+  /** The platform's address for a private reply to the requester, if it gave one. */
   readonly answerVia?: string;
-  /** The request to the API; its prompt lacks the reference line. null: attached, or too old to be retried. */
+  /** The request to the API, without the reference line. null: attached, or too old for a retry. */
   readonly request: CreateRequest | null;
-  /** Name or uid of the factory that the prompt goes to instead. */
+  /** Name or uid of the factory that gets the prompt. */
   readonly factory?: string;
-  /** When it was asked for, RFC 3339. */
+  /** Time of the request by our clock, RFC 3339. */
   readonly since: string;
-  /**
-   * The same by the platform's clock: what was said in the place before belongs to the prompt, however late it
-   * is delivered. null: it had no place yet.
-   */
+  /** The same by the platform's clock: earlier messages of the place are no follow-ups. null: it had no place. */
   readonly askedAt: string | null;
-  /** Unfinished as far as we know: swept, and its end still to be told. */
+  /** Still followed: its end is not final, or not reported yet. */
   readonly open: boolean;
-  /** The API's last word on it; null before the first. */
+  /** The latest snapshot from the API; null before the first. */
   readonly run: Omit<Run, "prompt"> | null;
-  /** The end or the BLOCKED that was told last, with the run's `updated_at` then. */
+  /** The last reported end or BLOCKED, with the run's `updated_at` at that time. */
   readonly told: {
     readonly state: string;
     readonly updatedAt: string;
-    /** The answer told with it, as `gistOf` has it. */
+    /** Digest of the reported answer, see `gistOf`. */
     readonly gist?: string;
   } | null;
-  /** A follow-up was taken since: the same state with a later `updated_at` is told again. */
+  /** A follow-up was accepted since: the same state with a later `updated_at` is reported again. */
   readonly reopened: boolean;
-  /** How many follow-ups the API has taken; absent in documents from before they were counted. */
+  /** Number of follow-ups that the API has accepted; absent in documents of earlier versions. */
   readonly followUps?: number;
-  /** When an end or BLOCKED that may predate the last follow-up is final, RFC 3339; see `settlesInMs`. */
+  /** Deadline after which an end or BLOCKED from around the last follow-up is final, RFC 3339; see `settlesInMs`. */
   readonly settlesAt?: string | null;
-  /** Why it has to wait, as people are shown it. */
+  /** The reason for a delay, for people. */
   readonly delay: string | null;
   readonly cancelling: boolean;
-  /** Who asked last for that. */
+  /** The last person who cancelled it. */
   readonly cancelledBy?: Person;
-  /** Why there will never be a run. */
+  /** The reason why it will never start, for people. */
   readonly failed: string | null;
   /** The card in each place; null while it is being posted. */
   readonly cards: Readonly<Record<Place, MessageId | null>>;
 }
 
-/** Our record of one conversation. It holds all that decisions depend on; one write changes all of it. */
+/** One conversation: everything that decisions depend on, saved in one write. */
 export interface Thread {
   readonly version: 1;
-  /** The ref that it began with. */
+  /** The ref that it began under. */
   readonly id: Ref;
   readonly scope: Scope;
   readonly places: readonly Place[];
   readonly runs: readonly RunRecord[];
-  /** Number of effects that were ever decided; makes their ids unique. */
+  /** Number of effects decided so far; makes their ids unique. */
   readonly decided: number;
-  /** Effects still to perform, in the order they were decided. */
+  /** Pending effects, in the order of their decisions. */
   readonly effects: readonly Effect[];
-  /** Events that wait, in order, until their author's permission is known. */
+  /** Events, in order, that wait for their author's permission. */
   readonly waiting: readonly PersonEvent[];
   /** Ids of the events that took effect, oldest first. */
   readonly seen: readonly EventId[];
-  /** Keys of what was said and is said only once, such as a refusal to one person. */
+  /** Keys of messages that are sent only once, such as a refusal to one person. */
   readonly said: readonly string[];
   /** Replies without a mention are ignored. */
   readonly muted: boolean;
-  /** When it was last unmuted, by the platform's clock: earlier replies stay ignored. */
+  /** Time of the last `unmute` by the platform's clock: earlier replies stay ignored. */
   readonly mutedUntil: string | null;
   /** RFC 3339. */
   readonly changedAt: string;
 }
 
-/** The state of a run that was only just asked for. */
+/** Initial state of a run's record. */
 export const newRun = {
   runId: null,
   open: true,
@@ -106,23 +103,23 @@ export const newRun = {
   delay: null,
 } as const satisfies Partial<RunRecord>;
 
-/** Nothing to perform, nobody waiting, no unfinished run. */
+/** Returns true if nothing is pending: no effect, no waiting event, no open run. */
 export const isSettled = (thread: Thread): boolean =>
   thread.effects.length === 0 && thread.waiting.length === 0 && !thread.runs.some((run) => run.open);
 
-/** A follow-up is on its way to the dispatch's run. */
+/** Returns true if a follow-up to the dispatch's run is pending. */
 export const hasFollowUp = ({ effects }: Pick<Thread, "effects">, dispatch: DispatchId): boolean =>
   effects.some((effect) => effect.kind === "follow-up" && effect.dispatch === dispatch);
 
-/** The API makes it, works on it, or waits for an answer. */
+/** Returns true from the request until the run ends or fails to start, and again after a follow-up. */
 export const isAtWork = ({ failed, open, run, reopened }: RunRecord): boolean =>
   failed === null && open && (run === null || !isEnded(run.state) || reopened);
 
-/** The run that people mean when they name none: the latest at work, else the latest. */
+/** Returns the run meant by a command without an id: the latest at work, else the latest that started. */
 export const currentRun = ({ runs }: Pick<Thread, "runs">): RunRecord | undefined =>
   runs.findLast(isAtWork) ?? runs.findLast((record) => record.failed === null) ?? runs.at(-1);
 
-/** Every ref that leads to the thread, besides its id. */
+/** Returns the refs of the thread, without its id. */
 export const refsOf = (thread: Thread): readonly Ref[] => [
   ...thread.places,
   ...thread.runs.flatMap((run) => (run.runId === null ? [] : [runRef(run.runId)])),

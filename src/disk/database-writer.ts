@@ -4,25 +4,28 @@ import { Worker } from "node:worker_threads";
 import type { Log } from "#base/log.ts";
 import { identityOf, type Statement } from "./database.ts";
 
-/** Statements of one transaction. They may be run twice, and have the same effect then. */
+/** Statements of one transaction. Running them twice must have the same effect as once. */
 export type Write = readonly Statement[];
 
-/** Writes to a database from a thread of its own, so that a slow disk holds up nothing else. */
+/** Writes to a database from its own thread, so that a slow disk delays nothing else. */
 export interface DatabaseWriter {
   /**
-   * Resolves when all of it is durable and readers see it; rejects with the system's or SQLite's error, and then
-   * nothing of it has changed. Writes take effect in the order in which they are asked for.
+   * Resolves when the write is durable and visible to readers. If it rejects, with the system's or SQLite's error,
+   * nothing has changed. Writes take effect in the order of the calls.
    */
   write(write: Write): Promise<void>;
   /** Resolves when everything is written and the thread has ended. */
   close(): Promise<void>;
 }
 
+/** A write and its number in the order of the calls. */
 export interface NumberedWrite {
   readonly serial: number;
   readonly write: Write;
 }
+/** A message to the writing thread. */
 export type ToThread = readonly NumberedWrite[] | "close";
+/** A message from the writing thread. */
 export interface FromThread {
   /** Every write up to this serial was tried. */
   readonly through: number;
@@ -38,23 +41,23 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
-/** A thread that ends so often without having written anything will not get further. */
+/** After so many deaths in a row without a write, all pending writes reject. */
 const mostDeaths = 3;
 
-/** Makes what starts writing threads for the database at `path`, which must be open and in its place now. */
+/** Returns a function that starts writing threads for the database at `path`, which must exist. */
 export function writerThreads(path: string): () => Worker {
   const workerData = { path, identity: identityOf(path) };
-  // Its heap holds what is being written and no more.
+  // The heap holds only the writes in progress.
   const resourceLimits = { maxYoungGenerationSizeMb: 8 };
   const program = new URL("./writer-thread.ts", import.meta.url);
   const cacheFolder = getCompileCacheDir();
   if (cacheFolder === undefined) return () => new Worker(program, { workerData, resourceLimits });
-  // A thread does not share the process's compile cache by itself. With it, it takes 12 MB and not 31.
+  // A thread doesn't share the process's compile cache by default. With the cache it takes 12 MB, not 31.
   const cached = `require("node:module").enableCompileCache(${JSON.stringify(cacheFolder)}); import("${program}")`;
   return () => new Worker(cached, { eval: true, workerData, resourceLimits });
 }
 
-/** Hands writes to threads that `start` starts: the first with the first write, another when one ends by itself. */
+/** Creates a writer. `start` starts its thread at the first write, and again after an unexpected end. */
 export function createDatabaseWriter(start: () => Worker, log: Log): DatabaseWriter {
   const pending = new Map<number, Pending>();
   let serial = 0;
@@ -68,7 +71,7 @@ export function createDatabaseWriter(start: () => Worker, log: Log): DatabaseWri
       thread = start();
       const mine = thread;
       mine.on("message", settle);
-      mine.on("error", (error) => log.error("a thread that writes to a database failed", { error }));
+      mine.on("error", (error) => log.error("The thread that writes to a database failed", { error }));
       mine.on("exit", () => {
         if (thread === mine) thread = null;
         if (!closing) startAgain();
@@ -91,7 +94,7 @@ export function createDatabaseWriter(start: () => Worker, log: Log): DatabaseWri
     if (pending.size === 0) thread?.unref();
   }
 
-  /** What was sent may be written or not; writing it again makes sure. */
+  /** Repeats the pending writes, which may have been written or not. */
   function startAgain(): void {
     deaths += 1;
     collected = [];
@@ -103,7 +106,7 @@ export function createDatabaseWriter(start: () => Worker, log: Log): DatabaseWri
     deaths = 0;
     pending.clear();
     for (const [, { reject }] of lost) {
-      reject(new Error("the thread that writes to the database ends again and again"));
+      reject(new Error("the thread that writes to the database keeps failing"));
     }
   }
 
@@ -120,7 +123,7 @@ export function createDatabaseWriter(start: () => Worker, log: Log): DatabaseWri
       return new Promise((resolve, reject) => {
         serial += 1;
         pending.set(serial, { write, resolve, reject });
-        // After the promises that are ready now: writes asked for at the same time are one message.
+        // Writes of the same tick become one message.
         if (collected.push({ serial, write }) === 1) process.nextTick(flush);
       });
     },

@@ -7,13 +7,13 @@ import { syncFolder } from "./durable-file.ts";
 /** SQL and the values of its parameters. */
 export type Statement = readonly [sql: string, values: readonly SQLInputValue[]];
 
-/** The tables of a database, by format: the number that it carries as its `user_version`. */
+/** The tables of a database. Its `user_version` is the number of their format. */
 export interface Schema {
-  /** What the database holds, for sentences, such as "threads". */
+  /** The content for sentences, such as "threads". */
   readonly holds: string;
-  /** SQL that makes the tables of the newest format. */
+  /** SQL that creates the tables of the newest format. */
   readonly tables: string;
-  /** SQL that brings the tables of format 1, 2 … to the next. The newest format is one more than these. */
+  /** SQL that upgrades format 1, 2 … to the next. The number of the newest format is one more than their count. */
   readonly upgrades: readonly string[];
 }
 
@@ -22,10 +22,7 @@ export class NewerDatabase extends Error {
   override name = "NewerDatabase";
 }
 
-/**
- * A connection to the database at `path`. A transaction is on the disk when it has been committed; readers
- * see nothing else. A lock that another program holds (for a backup, say) is waited for, for a second.
- */
+/** Opens the database at `path` with durable commits; waits a second for locks. Throws SQLite's error. */
 export function connect(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 1000 });
   try {
@@ -41,8 +38,8 @@ export function connect(path: string): DatabaseSync {
 }
 
 /**
- * A connection that only reads, to the database at `path`, which is made or brought to the newest format if
- * need be. Its owner alone can read the files. Rejects with `NewerDatabase`, or the system's or SQLite's error.
+ * Opens the database at `path` for reading, after creating or upgrading it if necessary. Only the owner can read
+ * the files. Rejects with `NewerDatabase`, or the system's or SQLite's error.
  */
 export async function openToRead(path: string, schema: Schema): Promise<DatabaseSync> {
   const file = await open(path, "a", 0o600);
@@ -73,7 +70,7 @@ function upgrade(database: DatabaseSync, path: string, { holds, tables, upgrades
   database.exec(`BEGIN IMMEDIATE; ${changes}; PRAGMA user_version = ${newest}; COMMIT`);
 }
 
-/** Runs statements on the connection; each SQL text is prepared once. Throws SQLite's errors. */
+/** Returns a function that runs statements, preparing each SQL text once. Throws SQLite's errors. */
 export function statementRunner(database: DatabaseSync): (statements: readonly Statement[]) => void {
   const prepared = new Map<string, StatementSync>();
   return (statements) => {
@@ -88,7 +85,7 @@ export function statementRunner(database: DatabaseSync): (statements: readonly S
   };
 }
 
-/** Tells whether a path still leads to the same file. Throws the file system's error. */
+/** Returns device and inode of the file at `path`. Throws the file system's error. */
 export function identityOf(path: string): string {
   const { dev, ino } = statSync(path, { bigint: true });
   return `${dev}:${ino}`;

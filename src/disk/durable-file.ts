@@ -3,18 +3,19 @@ import { open, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Adapter } from "lowdb";
 
-/** Ending of files that a crash may leave behind half-written. */
+/** Ending of temporary files, which a crash may leave behind. */
 const unfinishedEnding = ".tmp";
 
+/** Returns whether the error means that there is no such file. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /**
- * Replaces the file whole and resolves when that is durable: temporary file, fsync, rename, fsync of the
- * folder. Readable by its owner only. Rejects with the file system's error; then the old content stands.
+ * Replaces the file and resolves when that is durable: temporary file, fsync, rename, fsync of the folder. Only the
+ * owner can read it. If it rejects, with the file system's error, the old content stays.
  *
- * Not write-file-atomic: version 8 takes a short write on a full disk for success, and so replaces a good
- * file by a cut one. `FileHandle.writeFile` writes on until everything is written, or rejects.
+ * write-file-atomic 8 treats a short write on a full disk as success and replaces a good file by a truncated one.
+ * `FileHandle.writeFile` continues until everything is written, or rejects.
  */
 export async function writeDurably(path: string, text: string | Uint8Array): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomUUID()}${unfinishedEnding}`);
@@ -34,9 +35,9 @@ export async function writeDurably(path: string, text: string | Uint8Array): Pro
   await syncFolder(dirname(path));
 }
 
-/** Resolves when what was made, renamed and removed in the folder is durable. */
+/** Resolves when the folder's new, renamed and removed entries are durable. */
 export async function syncFolder(path: string): Promise<void> {
-  // Windows has no handle to a folder; its renames are journalled by the file system.
+  // Windows can't open folders; its file system journals renames.
   if (process.platform === "win32") return;
   const folder = await open(path, "r");
   try {
@@ -46,14 +47,14 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The file was read, and does not hold the document that belongs there. */
+/** The file's content is not the expected document. */
 export class BrokenDocument extends Error {
   override name = "BrokenDocument";
 }
 
 /**
- * lowdb's adapter for one JSON document. `parse` checks what was read and throws if it is not the document;
- * reading then rejects with `BrokenDocument`. It answers null only if there surely is no file.
+ * Returns lowdb's adapter for one JSON document. `parse` checks the JSON and throws if it is not the document;
+ * reading then rejects with `BrokenDocument`. Reading resolves with null if there is no file.
  */
 export function durableFile<T>(path: string, parse: (value: unknown) => T): Adapter<T | null> {
   return {

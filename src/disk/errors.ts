@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, string>> = {
   ESTALE: "another file has taken its place",
 };
 
-/** Primary result codes, https://sqlite.org/rescode.html. */
+/** A primary result code, see https://sqlite.org/rescode.html. */
 export const sqliteBusy = 5;
 const sqliteCorrupt = 11;
 const sqliteNotADatabase = 26;
@@ -30,24 +30,24 @@ const sqliteReasons: Readonly<Record<number, string>> = {
   [sqliteNotADatabase]: "the file is no database",
 };
 
-/** The system's error code, such as `ENOENT`; undefined if the error carries none. */
+/** Returns the system's error code, such as `ENOENT`; undefined if there is none. */
 export function codeOf(cause: unknown): string | undefined {
   return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
 }
 
-/** SQLite's primary result code; undefined if the error isn't SQLite's. */
+/** Returns SQLite's primary result code; undefined for other errors. */
 export function sqliteCodeOf(cause: unknown): number | undefined {
   const extended = cause instanceof Error && "errcode" in cause ? cause.errcode : undefined;
   return typeof extended === "number" ? extended & 0xff : undefined;
 }
 
-/** Whether the file that the error is about is a damaged database, or none at all. */
+/** Returns whether the error means that the file is a damaged database or no database. */
 export function isDamage(cause: unknown): cause is Error {
   const code = sqliteCodeOf(cause);
   return code === sqliteCorrupt || code === sqliteNotADatabase;
 }
 
-/** The error's reason, in words that go on after a colon. */
+/** Returns the error's reason in words that follow a colon. */
 export function reasonOf(cause: unknown): string {
   const code = codeOf(cause);
   if (code === undefined) return "the reason is unknown";

@@ -1,13 +1,13 @@
 /**
- * The thread that writes to a database: what waits while the disk is busy becomes one transaction, and so one
- * fsync. Its data are the database's path and the identity of its file.
+ * The thread that writes to a database. Writes that arrive while the disk is busy become one transaction, and so
+ * one fsync. `workerData` holds the database's path and the identity of its file.
  */
 import type { DatabaseSync } from "node:sqlite";
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { connect, identityOf, type Statement, statementRunner } from "./database.ts";
 import type { FromThread, NumberedWrite, ToThread } from "./database-writer.ts";
 
-/** Writes that become one transaction, at most. */
+/** The most writes in one transaction. */
 const mostWrites = 1_000;
 
 const port = parentPort;
@@ -21,7 +21,7 @@ interface Connection {
 }
 let opened: Connection | null = null;
 
-/** Throws if the file isn't the one that readers have open: what is written there would be lost. */
+/** Throws if the file at `path` was replaced: readers would not see writes to the new one. */
 function connection(): Connection {
   if (identityOf(path) !== identity) {
     throw Object.assign(new Error(`another file has taken the place of ${path}`), { code: "ESTALE" });
@@ -33,7 +33,7 @@ function connection(): Connection {
   return opened;
 }
 
-/** Commits the writes in one transaction, and one by one if that fails; returns those that could not be. */
+/** Commits the writes in one transaction, or one by one if that fails; returns the failed ones. */
 function commit(writes: readonly NumberedWrite[]): FromThread["failed"] {
   const allFailed = (error: unknown) => writes.map(({ serial }) => ({ serial, error: plain(error) }));
   let connected: Connection;
@@ -67,7 +67,7 @@ function commitTogether(
     try {
       run(writes.length === 1 ? write : [savepoint, ...write, release]);
     } catch (error) {
-      // A write that is alone fails with its transaction, and a full disk has ended that already.
+      // A single write fails with its transaction; a full disk has rolled back the transaction already.
       if (writes.length === 1 || !database.isTransaction) throw error;
       run([rollback, release]);
       failed.push({ serial, error: plain(error) });
@@ -77,7 +77,7 @@ function commitTogether(
   return failed;
 }
 
-/** An error's fields, which don't reach another thread by themselves. */
+/** Copies the error's fields, which messages between threads drop. */
 function plain(error: unknown): FromThread["failed"][number]["error"] {
   const { message = String(error), code, errcode } = Object(error);
   return { message, code, errcode };

@@ -1,55 +1,56 @@
-/** Finds events that were missed while the bot was not listening: at the start, and every few minutes. */
-
+/** Recovers events that the bot missed while it was not listening. */
 import { backoffMs } from "#base/backoff.ts";
-import { createKeyedLimit } from "#base/keyed-limit.ts";
+import { createInFlight } from "#base/in-flight.ts";
+import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Place, platformOf, type Ref, type Scope } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
-import { createInFlight } from "#engine/base/in-flight.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock, Notes, Platform } from "#ports.ts";
+import type { Save } from "./save.ts";
 
-/** How far a look overlaps the last one: for deliveries under way then, and for clocks that differ. */
+/** Overlap of two searches, for deliveries in progress and for clocks that differ. */
 const overlapMs = 5 * 60_000;
-/** Older events are not looked for: platforms forget deliveries, and people have moved on. */
+/** Older events are not recovered: platforms forget deliveries, and people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
 
+/** Searches the platforms for missed events, at the start and at intervals. */
 export interface CatchUp {
-  /** Learns from a saved thread where events come from and where a run is unfinished. */
+  /** Updates the scopes and places to search from a saved thread. */
   onSaved(thread: Thread): void;
-  /** Begins to look. */
+  /** Starts searching. */
   open(): void;
-  /** Begins no more looks; resolves when those under way have ended. */
+  /** Starts no further search; resolves when those under way have ended. */
   close(): Promise<void>;
 }
 
+/** Searches the platforms that have `missed`, every `intervalMs`. */
 export function createCatchUp(options: {
   readonly platforms: readonly Platform[];
   readonly notes: Notes;
-  /** Takes an event as if it was delivered. Rejects if it could not be saved. */
-  readonly take: (event: PersonEvent) => Promise<unknown>;
+  readonly save: Save;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
   readonly intervalMs: number;
 }): CatchUp {
-  const { platforms, notes, take, timers, clock, log, intervalMs } = options;
-  const looks = createInFlight();
+  const { platforms, notes, save, timers, clock, log, intervalMs } = options;
+  const searches = createInFlight();
   const followed = new Set(platforms.filter(({ missed }) => missed).map(({ name }) => name));
   const scopes = new Map<string, Set<Scope>>();
-  /** Platforms with scopes that are not noted yet. */
-  const unkept = new Set<string>();
-  const oneAtATime = createKeyedLimit(1);
-  /** Events that could not be taken, and are logged. */
+  /** Platforms with scopes that are not saved yet. */
+  const unsaved = new Set<string>();
+  const noteQueue = createKeyedQueue();
+  /** Events that could not be saved, which is logged once. */
   const refused = new Set<string>();
   /** Places of the threads with an unfinished run. */
   const unfinished = new Map<Ref, readonly Place[]>();
   let open = false;
 
-  /** The platform's noted scopes, and those learned since. */
+  /** Returns the platform's saved scopes, and those learned since. */
   async function scopesOf(name: string): Promise<Set<Scope>> {
     const known = scopes.get(name) ?? new Set<Scope>();
     scopes.set(name, known);
@@ -57,74 +58,74 @@ export function createCatchUp(options: {
     return known;
   }
 
-  /** Notes the platform's scopes, one write at a time, so that none overwrites a newer one. */
+  /** Saves the platform's scopes, one write at a time, so that no write replaces a newer one. */
   const keepScopes = (name: string): Promise<void> =>
-    oneAtATime(name, async () => {
-      if (!unkept.delete(name)) return;
+    noteQueue.run(name, async () => {
+      if (!unsaved.delete(name)) return;
       try {
         const known = await scopesOf(name);
         await notes.keepNote(`scopes-${name}`, [...known].join("\n"));
       } catch (error) {
-        unkept.add(name);
+        unsaved.add(name);
         throw error;
       }
     });
 
-  /** Takes each event, even after one that can't be taken. Rejects if another look may help. */
-  async function takeAll(events: readonly PersonEvent[]): Promise<void> {
+  /** Saves each event, even after one that can't be saved. Rejects if another search may help. */
+  async function saveAll(events: readonly PersonEvent[]): Promise<void> {
     let failed: unknown = null;
     for (const event of events) {
       try {
-        await take(event);
+        const { answer } = await save(event);
         refused.delete(event.id);
+        if (answer === "again") failed = new Error("A missed event came before its thread was saved.");
       } catch (error) {
         if (!refused.has(event.id)) {
-          log.error("A missed event could not be taken", { event: event.id, reason: reasonOf(error) });
+          log.error("A missed event could not be saved", { event: event.id, reason: reasonOf(error) });
         }
         refused.add(event.id);
-        // An unreadable thread stays unreadable.
+        // An unreadable thread stays unreadable, which must not stop the search.
         if (!(error instanceof Error && error.name === "ThreadUnreadable")) failed = error;
       }
     }
     if (failed !== null) throw failed;
   }
 
-  async function look(platform: Platform, missed: NonNullable<Platform["missed"]>): Promise<void> {
+  async function search(platform: Platform): Promise<void> {
     const { name } = platform;
     const began = clock.now();
     const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
-    if (unkept.has(name)) await keepScopes(name);
+    if (unsaved.has(name)) await keepScopes(name);
     // Nothing was missed before the very first start.
     if (!Number.isNaN(kept)) {
       const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
-      const events = await missed.call(platform, { since, places, scopes: [...known] });
-      await takeAll(events);
+      await saveAll((await platform.missed?.({ since, places, scopes: [...known] })) ?? []);
     }
-    // Noted last, so that an interrupted look is repeated.
+    // Saved last, so that an interrupted search is repeated.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
   }
 
-  function follow(platform: Platform, missed: NonNullable<Platform["missed"]>): void {
+  function follow(platform: Platform): void {
     let failures = 0;
     const again = async (): Promise<void> => {
       try {
-        await look(platform, missed);
-        if (failures > 0) log.info("Missed events can be looked for again", { platform: platform.name });
+        await search(platform);
+        if (failures > 0) log.info("Missed events can be recovered again", { platform: platform.name });
         failures = 0;
       } catch (error) {
         failures += 1;
         if (failures === 1) {
           const reason = reasonOf(error);
-          log.warn("Missed events can't be looked for now", { platform: platform.name, reason });
+          log.warn("Missed events can't be recovered for now", { platform: platform.name, reason });
         }
       }
       const waitMs =
         failures > 0 ? backoffMs(failures, failureFirstMs, intervalMs, clock.random()) : intervalMs;
-      if (open) timers.after(waitMs, () => void looks.track(again()));
+      if (open) timers.after(waitMs, () => void searches.track(again()));
     };
-    void looks.track(again());
+    void searches.track(again());
   }
 
   return {
@@ -136,18 +137,18 @@ export function createCatchUp(options: {
       if (known.has(scope)) return;
       scopes.set(name, known.add(scope));
       if (!followed.has(name)) return;
-      unkept.add(name);
-      looks.track(keepScopes(name)).catch((error: unknown) => {
-        log.warn("A scope could not be noted", { scope, reason: reasonOf(error) });
+      unsaved.add(name);
+      searches.track(keepScopes(name)).catch((error: unknown) => {
+        log.warn("A scope could not be saved", { scope, reason: reasonOf(error) });
       });
     },
     open() {
       open = true;
-      for (const platform of platforms) if (platform.missed) follow(platform, platform.missed);
+      for (const platform of platforms) if (platform.missed) follow(platform);
     },
     async close() {
       open = false;
-      await looks.idle();
+      await searches.idle();
     },
   };
 }

@@ -1,7 +1,7 @@
-/** Thrown for an event that comes while the engine stops; its sender must deliver it again later. */
+/** Rejects an event during the stop; the platform must redeliver it. */
 export class EngineStopped extends Error {
   override name = "EngineStopped";
   constructor() {
-    super("The bot is stopping and takes no more events; deliver this one again later.");
+    super("The bot is stopping and accepts no more events; deliver this one again later.");
   }
 }

@@ -1,9 +1,9 @@
+import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
 import type { EngineEvent, Observe } from "#engine/base/engine-event.ts";
-import { createInFlight } from "#engine/base/in-flight.ts";
 import { defaultLimits, type Limits } from "#engine/base/limits.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import { createOpenRuns } from "#engine/follow/open-runs.ts";
@@ -18,6 +18,7 @@ import { createCatchUp } from "./catch-up.ts";
 import { EngineStopped } from "./engine-stopped.ts";
 import { createSave } from "./save.ts";
 
+/** The engine's dependencies and settings. */
 export interface EngineOptions {
   readonly store: Store;
   readonly agentRuns: AgentRuns;
@@ -27,17 +28,18 @@ export interface EngineOptions {
   readonly decide: Decide;
   readonly clock: Clock;
   readonly log: Log;
-  /** Config name that marks our runs. */
+  /** Config name of the bot's runs. */
   readonly runName: string;
   /** The shortest tick of the poller. */
   readonly pollIntervalMs: number;
   readonly limits?: Partial<Limits>;
-  /** Looks for missed events at the start and every `intervalMs`; absent: never. */
+  /** Recovers missed events at the start and every `intervalMs`; absent: never. */
   readonly catchUp?: { readonly notes: Notes; readonly intervalMs: number };
-  /** Called with each event of the engine, to count and measure. */
+  /** Called with each event of the engine, for metrics. */
   readonly observe?: Observe;
 }
 
+/** Numbers for the status page. */
 export interface EngineStatus {
   /** Threads with an effect to perform or an unfinished run. */
   readonly unsettled: number;
@@ -49,27 +51,25 @@ export interface EngineStatus {
   readonly lastSweep: SweepHealth | null;
 }
 
+/** Saves events, performs effects and follows runs. */
 export interface Engine {
   /** See `Accept`. Rejects with `EngineStopped` after `stop`. */
   readonly accept: Accept;
-  /** Loads the unsettled threads, then begins to perform and to poll. Rejects like the store. */
+  /** Loads the unsettled threads, then starts performing and polling. Rejects like the store. */
   start(): Promise<void>;
-  /** Begins nothing more, and resolves when what is in flight has ended or `limits.stopMs` has passed. */
+  /** Starts nothing more; resolves when all work in flight has ended, or after `limits.stopMs`. */
   stop(): Promise<void>;
   status(): EngineStatus;
 }
 
-/**
- * Orders, saves and performs: events are decided and saved before they are acknowledged, effects are
- * performed after they are saved, and unfinished runs are followed. It decides nothing itself.
- */
+/** Creates the engine. It saves events before acknowledging them, and effects before performing them. */
 export function createEngine(options: EngineOptions): Engine {
   const { store, agentRuns, clock, log, runName, pollIntervalMs } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const timers = createTimers(clock);
   const accepting = createInFlight();
   const unsettled = new Set<Ref>();
-  /** While threads are loaded: those that an event has changed, so that the loaded copy is older. */
+  /** During loading: threads that an event has changed, so that a loaded copy is outdated. */
   let changedMeanwhile: Set<Ref> | null = null;
   let stopping: Promise<void> | null = null;
 
@@ -77,7 +77,7 @@ export function createEngine(options: EngineOptions): Engine {
     try {
       options.observe?.(event);
     } catch {
-      // A defect in counting must not disturb the work that is counted.
+      // A defect in the metrics must not disturb the work.
     }
   }
 
@@ -141,7 +141,7 @@ export function createEngine(options: EngineOptions): Engine {
     createCatchUp({
       ...options.catchUp,
       platforms: options.platforms,
-      take: (event) => save(event),
+      save,
       timers,
       clock,
       log,
@@ -154,7 +154,7 @@ export function createEngine(options: EngineOptions): Engine {
       observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
     try {
       const { answer } = await accepting.track(save(event));
-      // Only a hand-over may find no thread; an event of a person may begin one.
+      // `unknown` occurs only for hand-overs.
       const known = answer === "unknown" ? "ignored" : answer;
       measure(known);
       return known;
@@ -180,12 +180,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   async function finish(): Promise<void> {
     const ended = Promise.all([accepting.idle(), lanes.close(), poller.close(), catchUp?.close()]);
-    let callOff = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      callOff = clock.after(limits.stopMs, resolve);
-    });
-    await Promise.race([ended, late]);
-    callOff();
+    await Promise.race([ended, timers.sleep(limits.stopMs)]);
     timers.close();
   }
 

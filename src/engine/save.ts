@@ -4,10 +4,11 @@ import type { Ref } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Clock, Store } from "#ports.ts";
 
+/** The result of saving an event. */
 export interface Saved {
-  /** `unknown`: the ref leads to no thread, and none was to be begun. */
+  /** `unknown`: no thread has the ref, and `onlyKnown` was set. */
   readonly answer: "saved" | "ignored" | "again" | "unknown";
-  /** The saved thread; null: there is none. */
+  /** The thread as saved; null if there is none. */
   readonly thread: Thread | null;
 }
 
@@ -21,20 +22,18 @@ interface Change extends Saved {
   readonly number: number;
 }
 
+/** Options of `Save`. */
 export interface Saving {
-  /** Ref of the thread, if it is not the event's own. */
+  /** Ref of the thread; the event's own by default. */
   readonly ref?: Ref;
-  /** Begin no thread. */
+  /** Don't begin a thread. */
   readonly onlyKnown?: boolean;
 }
 
 /** Decides the event and resolves when its thread is durable. Rejects like the store; then nothing has changed. */
 export type Save = (event: Event, saving?: Saving) => Promise<Saved>;
 
-/**
- * `onSaved` is called with each thread as saved and as it was before the event (null: it is new), never with
- * an older version after a newer one.
- */
+/** Creates `Save`. `onSaved` gets each saved thread, never an older after a newer one; `before` is null if new. */
 export function createSave(options: {
   readonly store: Store;
   readonly decide: Decide;
@@ -44,7 +43,7 @@ export function createSave(options: {
   const { store, decide, clock, onSaved } = options;
   let decisions = 0;
   let underWay = 0;
-  // A thread's changes are made in order, but may resolve in another.
+  /** Number of each thread's latest decision: changes are made in order, but may resolve out of order. */
   const newest = new Map<Ref, number>();
 
   return async (event, { ref = refOf(event), onlyKnown = false } = {}) => {

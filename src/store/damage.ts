@@ -3,27 +3,20 @@ import type { Log } from "#base/log.ts";
 import { isDamage } from "#disk/errors.ts";
 import { StoreDamaged, type StoreError, storeError } from "./errors.ts";
 
-/** The file beside the database at `path` that has the next start save what can be read of it. */
+/** Returns the path of the file that makes the next start salvage the database at `path`. */
 export const damageMark = (path: string): string => `${path}.damaged`;
 
-/** Notices that the database is damaged. */
+/** Remembers whether the database is damaged. */
 export interface DamageWatch {
-  /** `doing` completes "The store could not …". Damage is logged once, and marked for the next start. */
+  /** Returns the error for `cause`; `doing` completes "The store could not …". Logs and marks the first damage. */
   errorOf(doing: string, cause: unknown): StoreError;
-  /** Throws `StoreDamaged` if damage was noticed. */
+  /** Throws `StoreDamaged` if the database is damaged. */
   assertNone(): void;
 }
 
+/** Watches the database at `path`. */
 export function createDamageWatch(path: string, log: Log): DamageWatch {
   let noticed: StoreDamaged | null = null;
-
-  function mark(): void {
-    try {
-      writeFileSync(damageMark(path), "", { mode: 0o600 });
-    } catch (error) {
-      log.warn("The damaged database could not be marked for the next start", { error });
-    }
-  }
 
   return {
     errorOf(doing, cause) {
@@ -36,7 +29,11 @@ export function createDamageWatch(path: string, log: Log): DamageWatch {
       if (noticed === null) {
         noticed = damage;
         log.error(damage.message, { error: cause });
-        mark();
+        try {
+          writeFileSync(damageMark(path), "", { mode: 0o600 });
+        } catch (error) {
+          log.warn("The damaged database could not be marked for the next start", { error });
+        }
       }
       return damage;
     },

@@ -1,4 +1,4 @@
-/** Takes over the threads that earlier versions kept in folders of files. */
+/** Imports the threads that earlier versions kept in folders of files. */
 import {
   existsSync,
   mkdirSync,
@@ -19,13 +19,13 @@ import { readThread } from "./thread-shape.ts";
 import { keyedRef, keyOf, putThread } from "./thread-statements.ts";
 import { lastNumberIn } from "./thread-tables.ts";
 
-/** What was in a data folder: `threads` last, since the others are looked for only while it is there. */
+/** The folders to move: `threads` last, since its presence starts the import. */
 const folders = ["index", "unsettled", "notes", "broken", "threads"];
 
 /**
- * Imports the files of `dataDir` into the database at `path` in one transaction, and then moves them to the
- * folder `threads-in-files`. A start that is killed meanwhile is followed by one that does it again: what is in
- * the database already is left as it is. Throws the file system's or SQLite's error, lest a thread be missed.
+ * Imports the files of `dataDir` into the database at `path` in one transaction, then moves them to the folder
+ * `threads-in-files`. After a kill, the next start repeats this and skips threads that are in the database.
+ * Rejects with the file system's or SQLite's error.
  */
 export async function importFiles(dataDir: string, path: string, log: Log): Promise<void> {
   if (!existsSync(join(dataDir, "threads"))) return;
@@ -61,16 +61,16 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
   const owner = database.prepare("SELECT thread FROM ref WHERE ref = ?");
   let last = lastNumberIn(database);
   let threads = 0;
-  /** The numbers of unreadable documents and index entries, by the keys that lead to them. */
+  /** Numbers of unreadable documents and index entries, by key. */
   const broken = new Map<string, number>();
 
-  function addBroken(key: string, id: string | null, reason: string, text: string): void {
+  function addBroken(key: string, reason: string, text: string): void {
     const known = owner.get(keyedRef(key));
     if (known !== undefined) return void broken.set(key, Number(known.thread));
     last += 1;
     broken.set(key, last);
     run([
-      ["INSERT INTO broken VALUES (?, ?, ?, ?)", [last, id, reason, text]],
+      ["INSERT INTO broken VALUES (?, NULL, ?, ?)", [last, reason, text]],
       ["INSERT INTO ref VALUES (?, ?)", [keyedRef(key), last]],
     ]);
   }
@@ -84,15 +84,11 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
       run(putThread(last, null, found.thread, text));
       continue;
     }
-    addBroken(
-      name,
-      null,
-      found.kind === "thread" ? "its document is another thread's" : `its document ${found.reason}`,
-      text,
-    );
+    const reason = found.kind === "thread" ? "is another thread's" : found.reason;
+    addBroken(name, `its document ${reason}`, text);
   }
   for (const { name, text } of filesIn(join(dataDir, "broken"), documentName)) {
-    addBroken(name, null, "its document was set aside by an earlier version", text);
+    addBroken(name, "its document was set aside by an earlier version", text);
   }
   if (broken.size > 0) importIndex();
   for (const { name, text } of filesIn(join(dataDir, "notes"), /^(.+)$/)) {
@@ -100,7 +96,7 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
   }
   return { threads, broken: broken.size };
 
-  /** The refs of readable threads are in their documents; the index alone has those of the others. */
+  /** Imports the refs of unreadable documents, which only the index has. */
   function importIndex(): void {
     const torn = new Map<string, string>();
     for (const { name, text } of filesIn(join(dataDir, "index"), /^([0-9a-f]{32})$/)) {
@@ -111,13 +107,13 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
     }
     if (torn.size === 0) return;
     for (const { ref } of database.prepare("SELECT ref FROM ref").iterate()) torn.delete(keyOf(String(ref)));
-    for (const [key, text] of torn) addBroken(key, null, "what leads to it can't be read", text);
+    for (const [key, text] of torn) addBroken(key, "its index entry can't be read", text);
   }
 }
 
 const documentName = /^([0-9a-f]{32})\.json$/;
 
-/** The files of a folder whose names match, by the part in brackets. None if there is no such folder. */
+/** Yields the folder's files whose names match, named by the first group; none if there is no folder. */
 function* filesIn(folder: string, pattern: RegExp): Generator<{ name: string; text: string }> {
   if (!existsSync(folder)) return;
   using entries = opendirSync(folder);
@@ -128,7 +124,7 @@ function* filesIn(folder: string, pattern: RegExp): Generator<{ name: string; te
   }
 }
 
-/** Removes what earlier versions had under way; people's own files stay. */
+/** Removes temporary files of earlier versions; other files stay. */
 function removeTemporaryFiles(folder: string): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

@@ -11,23 +11,23 @@ import { ThreadTables } from "./thread-tables.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** Options of `openStore`. */
 export interface OpenStoreOptions {
-  /** Made if it isn't there; one process at a time has it. */
+  /** Created if it is missing; locked by one process at a time. */
   readonly dataDir: string;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** For how long settled threads are kept. */
+  /** Settled threads are removed after this time; 90 days by default. */
   readonly retentionMs?: number;
 }
 
-/** The file in the data folder that has the threads. */
+/** Name of the database in the data folder. */
 export const databaseName = "threads.db";
 
 /**
- * Opens the local store, a database in the data folder. Takes no longer with more threads, except for the first
- * start after files, which are imported. Rejects with `FolderInUse` if another process has the folder, with
- * `NewerDatabase`, and with `StoreError`.
+ * Opens the local store, a database in the data folder, and imports the files of earlier versions. Rejects with
+ * `FolderInUse` if another process has the folder, with `NewerDatabase`, and with `StoreError`.
  */
 export async function openStore(options: OpenStoreOptions): Promise<LocalStore> {
   const { dataDir, log, now, retentionMs = 90 * dayMs } = options;
@@ -47,7 +47,7 @@ export async function openStore(options: OpenStoreOptions): Promise<LocalStore> 
     }
   } catch (error) {
     await unlock();
-    // The others are sentences already.
+    // Errors without a code have a sentence for people already.
     throw codeOf(error) === undefined ? error : storeError(`open the data folder ${dataDir}`, error);
   }
 }

@@ -1,16 +1,16 @@
 import type { Log } from "#base/log.ts";
 import type { Clock } from "#ports.ts";
-
-/** A store that removes its old threads, some at a time; `done`: there are no more for now. */
-interface Sweepable {
-  sweep(): Promise<{ readonly removed: number; readonly done: boolean }>;
-}
+import type { LocalStore } from "./local-store.ts";
 
 const betweenStepsMs = 5_000;
 const betweenRoundsMs = 3_600_000;
 
-/** Removes old threads every hour for as long as the bot runs; the returned function ends that. */
-export function removeOldThreads(on: { store: Sweepable; clock: Clock; log: Log }): () => void {
+/** Removes old threads every hour, a few at a time; the returned function stops it. */
+export function removeOldThreads(on: {
+  store: Pick<LocalStore, "sweep">;
+  clock: Clock;
+  log: Log;
+}): () => void {
   const { store, clock, log } = on;
   let ended = false;
   let callOff = (): void => {};

@@ -1,4 +1,4 @@
-/** Opens the threads' database, and saves what can be read of a damaged one. */
+/** Opens the threads' database, and salvages a damaged one. */
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
@@ -13,13 +13,13 @@ import { allRefsOf, schema } from "./thread-statements.ts";
 import { lastNumberIn } from "./thread-tables.ts";
 
 /**
- * A connection that reads the threads in `path`. A damaged database is moved to a folder `damaged-threads` beside
- * it, and what can be read of it is in its place then; this is logged, and a start that is killed meanwhile is
- * followed by one that does it again. Rejects with `NewerDatabase`, or the system's or SQLite's error.
+ * Resolves with a connection that reads the threads in `path`. A damaged database is moved to a folder
+ * `damaged-threads` beside it and replaced by its readable rows; this is logged, and repeated by the next start
+ * after a kill. Rejects with `NewerDatabase`, or the system's or SQLite's error.
  */
 export async function openThreads(path: string, log: Log): Promise<DatabaseSync> {
   const saved = `${path}.saved`;
-  // The saved one is complete when the damaged one has been moved.
+  // The damaged database is moved only after the saved one is complete.
   if (existsSync(saved) && !existsSync(path)) await replace(path, saved);
   for (const ending of ["", "-wal", "-shm"]) rmSync(saved + ending, { force: true });
   try {
@@ -29,7 +29,7 @@ export async function openThreads(path: string, log: Log): Promise<DatabaseSync>
   }
   const { threads, lost } = await salvage(path, saved);
   const aside = await replace(path, saved);
-  log.error("The database of the threads was damaged; it was set aside, and what could be read was kept", {
+  log.error("The threads' database was damaged; it was set aside, and its readable threads were kept", {
     threads,
     lost,
     aside,
@@ -37,7 +37,7 @@ export async function openThreads(path: string, log: Log): Promise<DatabaseSync>
   return openSound(path);
 }
 
-/** Reads what the start needs. Rejects with SQLite's error if the database is damaged there. */
+/** Opens the database and tries the queries of a start. Rejects with SQLite's error if it is damaged there. */
 async function openSound(path: string): Promise<DatabaseSync> {
   const database = await openToRead(path, schema);
   try {
@@ -50,11 +50,11 @@ async function openSound(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** Moves the database at `path` aside, and the one at `saved` into its place. Resolves with the new folder. */
+/** Moves the database at `path` aside and the one at `saved` into its place; resolves with the new folder. */
 async function replace(path: string, saved: string): Promise<string> {
   const aside = freeName(join(dirname(path), "damaged-threads"));
   mkdirSync(aside, { mode: 0o700 });
-  // The database is first: while it is in its place, everything is done again.
+  // The database moves first: while it is in its place, a start repeats everything.
   for (const each of [path, `${path}-wal`, `${path}-shm`, damageMark(path)]) {
     if (existsSync(each)) renameSync(each, join(aside, basename(each)));
   }
@@ -66,46 +66,40 @@ async function replace(path: string, saved: string): Promise<string> {
 
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** Makes a database at `saved` of what can be read of the one at `path`, durably. */
+/** Copies the readable rows of the database at `path` to a new one at `saved`, durably. */
 async function salvage(path: string, saved: string): Promise<{ threads: number; lost: number }> {
   (await openToRead(saved, schema)).close();
   const database = connect(saved);
   const run = statementRunner(database);
+  const insert = (table: string, ...values: (SQLOutputValue | undefined)[]): void => {
+    const marks = values.map(() => "?").join(", ");
+    run([[`INSERT OR IGNORE INTO ${table} VALUES (${marks})`, values.map((value) => value ?? null)]]);
+  };
   database.exec("BEGIN");
   let highest = 0;
   try {
     using damaged = openDamaged(path);
     for (const { ref, thread } of readableRows(damaged, "ref", "ref")) {
-      run([["INSERT OR IGNORE INTO ref VALUES (?, ?)", [ref ?? null, thread ?? null]]]);
+      insert("ref", ref, thread);
       highest = Math.max(highest, Number(thread));
     }
     for (const { name, text } of readableRows(damaged, "note", "name")) {
-      run([["INSERT OR IGNORE INTO note VALUES (?, ?)", [name ?? null, text ?? null]]]);
+      insert("note", name, text);
     }
     for (const { number, id, reason, document } of readableRows(damaged, "broken", "number", highest)) {
-      run([
-        [
-          "INSERT OR IGNORE INTO broken VALUES (?, ?, ?, ?)",
-          [number ?? null, id ?? null, String(reason), String(document)],
-        ],
-      ]);
+      insert("broken", number, id, String(reason), String(document));
     }
     for (const { number, id, settled, document } of readableRows(damaged, "thread", "number", highest)) {
       const found = readThread(String(document));
-      run([
-        [
-          "INSERT OR IGNORE INTO thread VALUES (?, ?, ?, ?)",
-          [number ?? null, String(id), settled ?? null, String(document)],
-        ],
-      ]);
+      insert("thread", number, String(id), settled, String(document));
       const refs = found.kind === "thread" ? allRefsOf(found.thread) : [String(id)];
-      for (const ref of refs) run([["INSERT OR IGNORE INTO ref VALUES (?, ?)", [ref, number ?? null]]]);
+      for (const ref of refs) insert("ref", ref, number);
     }
   } catch (error) {
-    // Nothing at all can be read of it.
+    // No row can be read.
     if (!isDamage(error)) throw error;
   }
-  // Their refs go on leading to them, so that none is begun anew.
+  // The refs of lost threads stay, so that no new thread takes their place.
   const lost = database
     .prepare(`
       INSERT INTO broken SELECT DISTINCT thread, NULL, 'it was lost in a damaged database', '' FROM ref
@@ -119,14 +113,14 @@ async function salvage(path: string, saved: string): Promise<{ threads: number; 
 
 function openDamaged(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { defensive: false });
-  // Makes SQLite open a file that was cut off.
+  // Lets SQLite open a truncated file.
   database.exec("PRAGMA writable_schema = ON; PRAGMA query_only = ON");
   return database;
 }
 
 /**
- * The rows of a table that can be read: from its beginning and from its end up to the damage and, if the key is a
- * number, one by one in between, up to `highest` at least.
+ * Yields the readable rows of a table: from its beginning and its end up to the damage and, if the key is
+ * `number`, one by one in between, at least up to `highest`.
  */
 function* readableRows(database: DatabaseSync, table: string, key: string, highest = 0): Generator<Row> {
   let first: SQLOutputValue | undefined;

@@ -4,16 +4,16 @@ import type { Thread } from "#core/thread.ts";
 import { idInRef } from "./thread-statements.ts";
 import type { ThreadTables } from "./thread-tables.ts";
 
-/** lowdb's adapter for one thread: the row to which a ref leads, written together with the refs of the thread. */
+/** lowdb's adapter for one thread: the row of the ref's thread, written together with the thread's refs. */
 export class ThreadRow implements Adapter<Thread | null> {
-  /** The thread's id, or the id that a thread begun with the ref would most likely have. */
+  /** The thread's id or, if there is no thread, the likely id of one begun under the ref. */
   readonly key: Ref;
-  /** null: the ref leads nowhere. */
+  /** null: no thread has the ref. */
   readonly number: number | null;
   readonly #tables: ThreadTables;
   #before: Thread | null = null;
 
-  /** Throws `StoreError` if it can't be told where the ref leads. */
+  /** Looks up the ref. Throws `StoreError` if it can't be read. */
   constructor(tables: ThreadTables, ref: Ref) {
     const owner = tables.owner(ref);
     this.key = owner?.id ?? idInRef(ref) ?? ref;
@@ -21,7 +21,7 @@ export class ThreadRow implements Adapter<Thread | null> {
     this.number = owner?.number ?? null;
   }
 
-  /** null only if there surely is no thread. Rejects with `ThreadUnreadable` or another `StoreError`. */
+  /** Resolves with null if there is no thread. Rejects with `ThreadUnreadable` or another `StoreError`. */
   async read(): Promise<Thread | null> {
     this.#before = this.number === null ? null : await this.#tables.read(this.number);
     return this.#before;
@@ -29,7 +29,7 @@ export class ThreadRow implements Adapter<Thread | null> {
 
   /** Resolves when the thread is durable. Rejects with `RefTaken` or another `StoreError`. */
   async write(thread: Thread | null): Promise<void> {
-    // A thread doesn't become none; the store removes old ones by itself.
+    // Changes don't remove threads; `LocalStore.sweep` does.
     if (thread === null) return;
     await this.#tables.put(this.number ?? this.#tables.nextNumber(), this.#before, thread);
   }

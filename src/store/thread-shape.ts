@@ -1,10 +1,7 @@
 import { z } from "zod";
 import type { Thread } from "#core/thread.ts";
 
-/**
- * What the store itself relies on, and enough to know a thread from something else. Whatever else a document
- * holds is passed on as it was written.
- */
+/** The fields that the store relies on, and some more to recognize a thread. Other fields are kept unchanged. */
 const outerShape = z.looseObject({
   version: z.literal(1),
   id: z.string().min(1),
@@ -30,12 +27,12 @@ const newerShape = z.looseObject({ version: z.number().min(2) });
 
 const isThread = (value: unknown): value is Thread => outerShape.safeParse(value).success;
 
-/** `reason` completes "its document …", and quotes nothing of what people wrote. */
+/** Result of `readThread`. `reason` completes "its document …" and quotes nothing from the document. */
 export type ReadThread =
   | { readonly kind: "thread"; readonly thread: Thread }
   | { readonly kind: "damaged" | "newer"; readonly reason: string };
 
-/** Reads a document's text. */
+/** Parses and checks a document. */
 export function readThread(text: string): ReadThread {
   let value: unknown;
   try {

@@ -1,5 +1,4 @@
 /** The threads' tables, and the statements that write to them. Each write may be repeated. */
-
 import { hash } from "node:crypto";
 import { type Ref, threadRef } from "#core/place.ts";
 import { isSettled, refsOf, type Thread } from "#core/thread.ts";
@@ -7,10 +6,10 @@ import type { Schema, Statement } from "#disk/database.ts";
 import type { Write } from "#disk/database-writer.ts";
 
 /**
- * `document` is the thread as JSON. `settled` is the day on which a settled thread changed last, in days since
- * the epoch, and null while the thread is unsettled: most changes leave it, and its index, as they are. `ref` has
- * one row for each ref of a thread, its id included, so that two threads can't have the same. A number that has
- * refs and no thread is one of `broken`: its document can't be read, and is kept there as it was.
+ * The threads' tables. `document` is the thread as JSON. `settled` is the day of a settled thread's last change,
+ * in days since the epoch, and null for an unsettled thread; most changes keep the value, and so its index. `ref`
+ * has a row for each ref of a thread, its id included, so that no two threads share one. `broken` keeps unreadable
+ * documents, whose numbers keep their refs.
  */
 export const schema: Schema = {
   holds: "threads",
@@ -31,32 +30,29 @@ const dayOf = (ms: number): number => Math.floor(ms / dayMs);
 const settledOf = (thread: Thread): number | null =>
   isSettled(thread) ? dayOf(Date.parse(thread.changedAt)) : null;
 
-/** The numbers and ids of some settled threads that last changed before the day of `limitMs`. */
+/** Selects number and id of at most `most` settled threads that last changed before the day of `limitMs`. */
 export const selectOld = (limitMs: number, most: number): Statement => [
   "SELECT number, id FROM thread WHERE settled < ? LIMIT ?",
   [dayOf(limitMs), most],
 ];
 
-/** All refs of the thread, each once, its id first. */
+/** Returns all refs of the thread, each once, its id first. */
 export const allRefsOf = (thread: Thread): readonly Ref[] => [...new Set([thread.id, ...refsOf(thread)])];
 
-/** The refs that lead to `after` and did not lead to `before`. */
+/** Returns the refs of `after` that `before` lacks. */
 export function addedRefs(before: Thread | null, after: Thread): readonly Ref[] {
   const known = new Set(before === null ? [] : allRefsOf(before));
   return allRefsOf(after).filter((ref) => !known.has(ref));
 }
 
-/** SQLITE_CONSTRAINT_NOTNULL: what a ref fails with that leads to another thread already. */
+/** SQLITE_CONSTRAINT_NOTNULL: the error of a write that claims another thread's ref. */
 export const refTakenCode = 1299;
 const claimRef = `
   INSERT INTO ref VALUES (?, ?)
   ON CONFLICT (ref) DO UPDATE SET thread = CASE thread WHEN excluded.thread THEN thread END`;
 const releaseRef = "DELETE FROM ref WHERE ref = ? AND thread = ?";
 
-/**
- * Writes the thread with this number, `document` being its JSON, and its refs. Fails with `refTakenCode` if one
- * of them is another thread's.
- */
+/** Writes the thread, `document` being its JSON, and its refs; fails with `refTakenCode` if one is taken. */
 export function putThread(number: number, before: Thread | null, after: Thread, document: string): Write {
   const settled = settledOf(after);
   const claims = addedRefs(before, after).map((ref): Statement => [claimRef, [ref, number]]);
@@ -67,7 +63,7 @@ export function putThread(number: number, before: Thread | null, after: Thread, 
     ];
   }
   const given = addedRefs(after, before).map((ref): Statement => [releaseRef, [ref, number]]);
-  // An index is written whenever its column is set, to the same value too.
+  // SQLite writes the index whenever its column is set, even to the same value.
   const put: Statement =
     settled === settledOf(before)
       ? ["UPDATE thread SET document = ? WHERE number = ?", [document, number]]
@@ -81,7 +77,7 @@ export const removeThread = (number: number, thread: Thread): Write => [
   ["DELETE FROM thread WHERE number = ?", [number]],
 ];
 
-/** Moves a thread that can't be read to `broken`; its refs go on leading to it. */
+/** Moves an unreadable thread to `broken`; its refs stay. */
 export const setThreadAside = (number: number, reason: string): Write => [
   [
     "INSERT OR REPLACE INTO broken SELECT number, id, ?, document FROM thread WHERE number = ?",
@@ -90,19 +86,20 @@ export const setThreadAside = (number: number, reason: string): Write => [
   ["DELETE FROM thread WHERE number = ?", [number]],
 ];
 
-/** Keeps the text under the name, in place of what was there. */
+/** Replaces the text under the name. */
 export const putNote = (name: string, text: string): Write => [
   ["INSERT OR REPLACE INTO note VALUES (?, ?)", [name, text]],
 ];
 
-/** SHA-256 of a ref, shortened to 128 bits: the names of files in which earlier versions kept threads and refs. */
+/** Returns the first 128 bits of the ref's SHA-256: earlier versions named files so. */
 export const keyOf = (ref: Ref): string => hash("sha256", ref, "hex").slice(0, 32);
 
-/** A ref of a thread that was unreadable when it was imported from files: only its key is known. */
+/** Returns the stored form of a ref of which only the key is known, since its file could not be read. */
 export const keyedRef = (key: string): Ref => `sha256:${key}`;
+/** Finds out whether there is any such ref. */
 export const selectKeyedRef = "SELECT 1 FROM ref WHERE ref >= 'sha256:' AND ref < 'sha256;'";
 
 const threadPrefix = threadRef("");
-/** The thread's id in a ref such as `thread:<id>`; null for every other ref. */
+/** Returns the thread's id in a ref `thread:<id>`; null for any other ref. */
 export const idInRef = (ref: Ref): Ref | null =>
   ref.startsWith(threadPrefix) ? ref.slice(threadPrefix.length) : null;

@@ -22,18 +22,18 @@ import {
 } from "./thread-statements.ts";
 
 /**
- * Text of the threads that are kept in memory, UTF-16 units; as objects they take several times as much. A thread
- * of 2.5 kB is found here in 0.015 ms, and read and checked in 0.055 ms; a whole change takes about 0.2 ms.
+ * Size of the cached threads' documents in UTF-16 units; as objects they take several times as much. A thread of
+ * 2.5 kB is found here in 0.015 ms, and read and checked in 0.055 ms; a whole change takes about 0.2 ms.
  */
 const cacheSize = 2 * 1024 * 1024;
 
-/** Where a ref leads: the number of a thread, and its id; null if the thread was set aside. */
+/** The thread of a ref; `id` is null if the thread was set aside. */
 interface Owner {
   readonly number: number;
   readonly id: Ref | null;
 }
 
-/** Reads and writes the threads' tables. Everything here throws or rejects with `StoreError`. */
+/** Reads and writes the threads' tables. All methods throw or reject with `StoreError`. */
 export class ThreadTables {
   readonly #database: DatabaseSync;
   readonly #writer: DatabaseWriter;
@@ -45,7 +45,7 @@ export class ThreadTables {
   readonly #hasKeyedRefs: boolean;
   #lastNumber: number;
 
-  /** `database`: a connection to the database at `path` that only reads. */
+  /** `database` is a read-only connection to the database at `path`. */
   constructor(database: DatabaseSync, writer: DatabaseWriter, path: string, log: Log) {
     this.#database = database;
     this.#writer = writer;
@@ -66,7 +66,7 @@ export class ThreadTables {
     this.#hasKeyedRefs = database.prepare(selectKeyedRef).get() !== undefined;
   }
 
-  /** null only if the ref surely leads nowhere. */
+  /** Returns the thread of the ref; null if there is none. */
   owner(ref: Ref): Owner | null {
     const id = idInRef(ref);
     const name = id ?? ref;
@@ -78,12 +78,12 @@ export class ThreadTables {
     });
   }
 
-  /** The numbers of the unsettled threads, found without reading the others. */
+  /** Returns the numbers of the unsettled threads, without reading the others. */
   unsettled(): readonly number[] {
     return this.#reading(() => this.#statements.unsettled.all().map(({ number }) => Number(number)));
   }
 
-  /** Some of the settled threads that last changed before the day of `limitMs`, milliseconds since the epoch. */
+  /** Returns at most `most` settled threads that last changed before the day of `limitMs` (since the epoch). */
   old(limitMs: number, most: number): readonly Owner[] {
     const [sql, values] = selectOld(limitMs, most);
     return this.#reading(() =>
@@ -94,20 +94,21 @@ export class ThreadTables {
     );
   }
 
-  /** A number for a new thread. */
+  /** Returns a number for a new thread. */
   nextNumber(): number {
     this.#lastNumber += 1;
     return this.#lastNumber;
   }
 
+  /** Returns the id of the thread with the number; null if there is none. */
   idOf(number: number): Ref | null {
     const row = this.#reading(() => this.#statements.row.get(number));
     return row === undefined ? null : String(row.id);
   }
 
   /**
-   * The thread with the number. Rejects with `ThreadUnreadable` if there is none or its document can't be read,
-   * which is set aside then. `keep: false` leaves no copy in memory.
+   * Resolves with the thread with the number; `keep: false` does not cache it. Rejects with `ThreadUnreadable` if
+   * there is none or its document can't be read; such a document is set aside.
    */
   async read(number: number, { keep = true } = {}): Promise<Thread> {
     const cached = this.#cache.get(number);
@@ -124,12 +125,13 @@ export class ThreadTables {
     return this.#setAside(number, row, reason, found.kind === "newer");
   }
 
-  /** Resolves when the thread is durable. Rejects with `RefTaken`, or `ThreadUnreadable` for a ref of one that is. */
+  /** Resolves when the thread is durable. Rejects if one of its refs is another's: `RefTaken`, `ThreadUnreadable`. */
   async put(number: number, before: Thread | null, after: Thread): Promise<void> {
     for (const ref of addedRefs(before, after)) {
       const owner = this.owner(ref);
       if (owner === null || owner.number === number) continue;
-      throw owner.id === null ? this.#unreadable(owner.number) : taken(ref);
+      if (owner.id === null) throw this.#unreadable(owner.number);
+      throw new RefTaken(`${ref} belongs to another thread already.`);
     }
     const document = JSON.stringify(after);
     try {
@@ -141,30 +143,33 @@ export class ThreadTables {
     this.#cache.set(number, after, { size: document.length });
   }
 
+  /** Removes the thread with the number, and its refs. */
   async remove(number: number, thread: Thread): Promise<void> {
     this.#cache.delete(number);
     await this.#write(removeThread(number, thread));
   }
 
+  /** Returns the note with the name; null if there is none. */
   note(name: string): string | null {
     const row = this.#reading(() => this.#statements.note.get(name));
     return row === undefined ? null : String(row.text);
   }
 
+  /** Resolves when the note is durable. */
   putNote(name: string, text: string): Promise<void> {
     return this.#write(putNote(name, text));
   }
 
-  /** Rejects if nothing can be written now, or the database turned out to be damaged. */
+  /** Rejects if the database can't be written to now or is damaged. */
   async probe(): Promise<void> {
     this.#damage.assertNone();
-    // No note has such a name.
+    // Names of notes contain no dots.
     await this.putNote(".probe", "");
   }
 
   async close(): Promise<void> {
     this.#database.close();
-    // The last connection to be closed merges the log into the database.
+    // The last connection to close merges the write-ahead log into the database.
     await this.#writer.close();
   }
 
@@ -218,11 +223,9 @@ export class ThreadTables {
   }
 }
 
-/** The highest number that is in use, 0 if none is. Throws SQLite's errors. */
+/** Returns the highest number in use; 0 if there is none. Throws SQLite's errors. */
 export function lastNumberIn(database: DatabaseSync): number {
   const sql =
     "SELECT max(ifnull((SELECT max(number) FROM thread), 0), ifnull((SELECT max(number) FROM broken), 0)) AS last";
   return Number(database.prepare(sql).get()?.last);
 }
-
-const taken = (ref: Ref): RefTaken => new RefTaken(`${ref} belongs to another thread already.`);

@@ -9,7 +9,7 @@ test("the nearest of the known words is found, not the first within reach", () =
   expect(closest("staus", known)).toBe("status");
 });
 
-test("a word more than two edits away is no misspelling, however long it is", () => {
+test("a word more than two edits away is no misspelling, whatever its length", () => {
   expect(closest("deploy", known)).toBeUndefined();
   expect(closest("run".repeat(100_000), known)).toBeUndefined();
   expect(closest("", ["model"])).toBeUndefined();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createKeyedLimit } from "#base/keyed-limit.ts";
 
-test("work that hangs holds up its own key alone, and what waits begins in order", async () => {
+test("hanging work delays only its own key, and queued work starts in order", async () => {
   const limit = createKeyedLimit(2);
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { createKeyedQueue } from "#base/keyed-queue.ts";
 
-/** Work that notes its name when it runs, after `before`. */
+/** Returns work that records its name after `before`. */
 const working = (done: string[]) => (name: string, before?: Promise<void>) => async (): Promise<string> => {
   await before;
   done.push(name);
@@ -28,7 +28,7 @@ test("work under one key keeps its order when queued work is aborted", async () 
   expect(done).toEqual(["other", "first", "third"]);
 });
 
-test("work that fails rejects its own promise only", async () => {
+test("failing work rejects only its own promise", async () => {
   const queue = createKeyedQueue();
   const failing = queue.run("a", () => Promise.reject(new Error("failed")));
   const next = queue.run("a", async () => "next");
@@ -36,7 +36,7 @@ test("work that fails rejects its own promise only", async () => {
   expect(await next).toBe("next");
 });
 
-test("the first work under a key starts at once; aborted work never starts", async () => {
+test("the first work under a key starts synchronously; aborted work never starts", async () => {
   const queue = createKeyedQueue();
   const done: string[] = [];
   const first = queue.run("a", async () => done.push("first"));

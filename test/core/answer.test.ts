@@ -31,7 +31,7 @@ test.each<[string, TranscriptMessage[], string | null]>([
   expect(answerOf(messages, at(10))).toBe(expected);
 });
 
-test("an end that is given in whole seconds includes what was said within that second", () => {
+test("an end rounded to whole seconds includes messages of that second", () => {
   expect(answerOf([user("go", 1), user("on", 10.5), agent("two", 10.6)], at(10))).toBe("two");
   expect(answerOf([user("go", 1), agent("one", 2), user("on", 10.5), agent("two", 10.6)], at(10.1))).toBe(
     "one",

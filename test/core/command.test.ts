@@ -7,7 +7,7 @@ const problemOf = (text: string): string => {
   return parsed.ok ? "" : parsed.problem;
 };
 
-test("run takes flags before the prompt, in every spelling", () => {
+test("`run` accepts flags before the prompt in every spelling", () => {
   expect(
     parseCommand(
       'run --model gpt-x --env=prod --title "Fix the build" —name nightly --mcp docs,web --mcp docs --skill o/r:s --factory f fix --this',
@@ -93,7 +93,7 @@ test("status, cancel, retry and attach take a run's id", () => {
   expect(parseCommand("attach run-1")).toEqual({ ok: true, command: { kind: "attach", run: "run-1" } });
 });
 
-test("after a mention, talk that begins like a command stays talk", () => {
+test("after a mention, text that only begins like a command is a prompt", () => {
   for (const talk of [
     "list the failing tests",
     "status of the build is red, why?",

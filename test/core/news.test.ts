@@ -8,7 +8,7 @@ const record = (state: string | null, more: Partial<RunRecord> = {}): RunRecord 
   newRecord("d1", { runId: "run-1", run: state === null ? null : runAt(state, 10), ...more });
 const nowMs = Date.parse(at(100));
 
-test("a run's first snapshot, another state and a later change are news", () => {
+test("a run's first snapshot, a new state and a later change are news", () => {
   expect(isNews(record(null), runAt("QUEUED", 10), false)).toBe(true);
   expect(isNews(record("QUEUED"), runAt("INPROGRESS", 10), false)).toBe(true);
   expect(isNews(record("QUEUED"), runAt("QUEUED", 11), false)).toBe(true);
@@ -24,7 +24,7 @@ test("after the settling deadline an unchanged end is news, an older snapshot is
   expect(isNews(record("SUCCEEDED"), runAt("INPROGRESS", 9), true)).toBe(false);
 });
 
-test("an end or a BLOCKED that a follow-up may have overtaken settles at its deadline", () => {
+test("an end or a BLOCKED that may predate a follow-up settles at its deadline", () => {
   const settlesAt = settlesAfter(nowMs);
   expect(settlesInMs(record("SUCCEEDED", { settlesAt }), nowMs + 1_000)).toBe(89_000);
   expect(settlesInMs(record("BLOCKED", { settlesAt, reopened: true }), nowMs + 100_000)).toBe(0);

@@ -15,7 +15,7 @@ const schema = {
 };
 const { log } = recordingLog();
 
-/** A database in a folder of its own; both are gone after the test. */
+/** Creates a database in its own folder, which is removed after the test. */
 async function newDatabase(): Promise<{ path: string; database: DatabaseSync }> {
   const folder = await mkdtemp(join(tmpdir(), "database-test-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -30,7 +30,7 @@ const put = (number: number, text = `word ${number}`): Statement => [
   "INSERT OR REPLACE INTO word VALUES (?, ?)",
   [number, text],
 ];
-/** Fails if the text is there already. */
+/** Fails if the text exists already. */
 const add = (number: number, text: string): Statement => ["INSERT INTO word VALUES (?, ?)", [number, text]];
 const textsIn = (database: DatabaseSync): unknown[] =>
   database
@@ -38,7 +38,7 @@ const textsIn = (database: DatabaseSync): unknown[] =>
     .all()
     .map(({ text }) => text);
 
-test("a thread that ends is replaced, and everything is written once", async () => {
+test("a writing thread that dies is replaced, and each write happens once", async () => {
   const { path, database } = await newDatabase();
   const start = writerThreads(path);
   const threads: Worker[] = [];
@@ -61,7 +61,7 @@ test("a thread that ends is replaced, and everything is written once", async () 
   await writer.close();
 });
 
-test("writes reject while no thread survives, and succeed again with one that does", async () => {
+test("writes reject while every writing thread dies, and succeed again once one survives", async () => {
   const { path, database } = await newDatabase();
   const start = writerThreads(path);
   let broken = true;
@@ -69,14 +69,14 @@ test("writes reject while no thread survives, and succeed again with one that do
     () => (broken ? new Worker("process.exit(1)", { eval: true }) : start()),
     log,
   );
-  await expect(writer.write([put(1)])).rejects.toThrow(/ends again and again/);
+  await expect(writer.write([put(1)])).rejects.toThrow(/keeps failing/);
   broken = false;
   await writer.write([put(1)]);
   expect(textsIn(database)).toEqual(["word 1"]);
   await writer.close();
 });
 
-test("of writes at the same time one that fails changes nothing, and the others are done", async () => {
+test("a failing write changes nothing, and concurrent writes succeed", async () => {
   const { path, database } = await newDatabase();
   const writer = createDatabaseWriter(writerThreads(path), log);
   const done = await Promise.allSettled([
@@ -98,7 +98,7 @@ test("of writes at the same time one that fails changes nothing, and the others 
   await writer.close();
 });
 
-test("nothing is written to a file that has taken the place of the database, nor to one that was moved away", async () => {
+test("neither a file that replaced the database nor the moved one is written to", async () => {
   const { path, database } = await newDatabase();
   const writer = createDatabaseWriter(writerThreads(path), log);
   await writer.write([put(1)]);

@@ -16,7 +16,7 @@ test("an event that the decision ignores is not saved", async () => {
   expect(store.size()).toBe(0);
 });
 
-test("an event that comes too early is to be redelivered", async () => {
+test("an event that comes too early must be redelivered", async () => {
   const { engine, small } = setUp();
   const event = command("chat:a");
   small.asks.set(event.id, "again");

@@ -12,7 +12,7 @@ import { recordingLog, silentLog } from "#test/support/logs.ts";
 
 const minute = 60_000;
 
-/** An engine whose platform `chat` has `missed` to tell; `notes` outlasts it. */
+/** An engine with a platform `chat` that has missed events; `notes` survives a restart. */
 function begin(made = setUp(), notes = new Map<string, string>()) {
   const looks: Missed[] = [];
   const state = { missed: [] as PersonEvent[], down: false };
@@ -51,12 +51,13 @@ function begin(made = setUp(), notes = new Map<string, string>()) {
     kept,
     clock,
     logged,
+    asks: made.small.asks,
     store: made.store,
     again: () => begin(made, notes),
   };
 }
 
-test("the very first start looks for nothing, and the next looks back to it, with an overlap", async () => {
+test("the first start ever recovers nothing, and the next searches back to it, with an overlap", async () => {
   const first = begin();
   const firstAt = first.clock.now();
   await first.engine.start();
@@ -72,7 +73,7 @@ test("the very first start looks for nothing, and the next looks back to it, wit
   await second.engine.stop();
 });
 
-test("a missed event is taken once, and the scopes to look in are noted", async () => {
+test("a missed event is saved once, and the scopes to search are saved", async () => {
   const first = begin();
   await first.engine.start();
   await first.engine.accept(command("chat:C1:1", { id: "e1" }));
@@ -90,7 +91,7 @@ test("a missed event is taken once, and the scopes to look in are noted", async 
   await second.engine.stop();
 });
 
-test("a failed look is repeated from where the last one ended, and logged once", async () => {
+test("a failed search is repeated from the end of the last one, and logged once", async () => {
   const first = begin();
   await first.engine.start();
   await first.clock.advance(0);
@@ -99,15 +100,30 @@ test("a failed look is repeated from where the last one ended, and logged once",
   const tried = first.looks.length;
   expect(tried).toBeGreaterThan(3);
   expect(new Set(first.looks.map(({ since }) => since)).size).toBe(1);
-  expect(first.logged.filter(({ message }) => message.includes("can't be looked for"))).toHaveLength(1);
+  expect(first.logged.filter(({ message }) => message.includes("can't be recovered"))).toHaveLength(1);
   first.state.down = false;
   await first.clock.advance(10 * minute);
-  expect(first.logged.filter(({ message }) => message.includes("can be looked for again"))).toHaveLength(1);
+  expect(first.logged.filter(({ message }) => message.includes("can be recovered again"))).toHaveLength(1);
   expect(new Set(first.looks.slice(tried).map(({ since }) => since)).size).toBeGreaterThan(1);
   await first.engine.stop();
 });
 
-test("missed events that can't be saved are looked for again", async () => {
+test("a missed event that comes before its thread is saved is recovered again", async () => {
+  const made = begin();
+  await made.engine.start();
+  await made.clock.advance(0);
+  const until = made.notes.get("heard-until-chat");
+  made.state.missed = [command("chat:C1:9", { id: "e9" })];
+  made.asks.set("e9", "again");
+  await made.clock.advance(30 * minute);
+  expect(made.notes.get("heard-until-chat")).toBe(until);
+  made.asks.delete("e9");
+  await made.clock.advance(10 * minute);
+  expect(made.store.get("chat:C1:9").seen).toEqual(["e9"]);
+  await made.engine.stop();
+});
+
+test("missed events that can't be saved are recovered again", async () => {
   const made = begin();
   await made.engine.start();
   await made.clock.advance(0);
@@ -120,7 +136,7 @@ test("missed events that can't be saved are looked for again", async () => {
   await made.engine.stop();
 });
 
-test("other events are taken when one thread can't be read, and the next look does not repeat them", async () => {
+test("an unreadable thread does not stop other events from being saved, and the next search does not repeat them", async () => {
   const made = begin();
   await made.engine.start();
   await made.clock.advance(0);
@@ -132,11 +148,11 @@ test("other events are taken when one thread can't be read, and the next look do
   await made.clock.advance(11 * minute);
   expect(made.store.get("chat:C1:2").seen).toEqual(["e2"]);
   expect(made.notes.get("heard-until-chat")).not.toBe(until);
-  expect(made.logged.filter(({ message }) => message.includes("could not be taken"))).toHaveLength(1);
+  expect(made.logged.filter(({ message }) => message.includes("could not be saved"))).toHaveLength(1);
   await made.engine.stop();
 });
 
-test("scopes that are learned while others are being noted are noted after them", async () => {
+test("scopes learned during a write are saved after it", async () => {
   const clock = createHandClock();
   const kept: string[] = [];
   let [now, most] = [0, 0];
@@ -150,7 +166,7 @@ test("scopes that are learned while others are being noted are noted after them"
   const catchUp = createCatchUp({
     platforms: [{ ...createStandInPlatform("chat"), missed: async () => [] }],
     notes: { note: async () => null, keepNote },
-    take: async () => {},
+    save: async () => ({ answer: "saved", thread: null }),
     timers: createTimers(clock),
     clock,
     log: silentLog,

@@ -12,11 +12,11 @@ import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 import { success } from "#test/support/engine/stand-in-platform.ts";
 import { silentLog } from "#test/support/logs.ts";
 
-/** The world outside the bot: it stays when the bot is killed. */
+/** The world outside the bot, which survives a kill. */
 function createWorld() {
   const clock = createHandClock();
   const posted: string[] = [];
-  /** Posts what is not there yet; only an uncertain try looks first. */
+  /** Posts a message; only an uncertain try searches for it first. */
   const post = (effect: PlatformEffect, uncertain: boolean): Outcome => {
     if (effect.kind === "reply" || effect.kind === "tell" || (effect.kind === "card" && !effect.message)) {
       if (!uncertain || !posted.includes(effect.id)) posted.push(effect.id);
@@ -27,7 +27,7 @@ function createWorld() {
 }
 type World = ReturnType<typeof createWorld>;
 
-/** A process of the bot that is killed at its `lastStep`th step, between any two of its actions and answers. */
+/** A process of the bot that is killed at its `lastStep`th step; a step is any action or answer. */
 function createProcess(world: World, lastStep: number) {
   let steps = 0;
   const step = (): Promise<void> => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { create, reply, setUp } from "#test/support/engine/set-up.ts";
 import { newThread } from "#test/support/engine/small-decide.ts";
 
-test("an effect found at the start may have happened already, so it is looked up; a new one is not", async () => {
+test("an effect found at the start is uncertain; a new one is not", async () => {
   const before = setUp();
   await before.ask("chat:a", reply("r1", "chat:a"));
   const { engine, ask, chat, clock } = before.restart();
@@ -28,7 +28,7 @@ test("an effect of an earlier process is uncertain even if its thread changes be
   ]);
 });
 
-test("effects that were settled while threads were loaded are not performed from the older copy", async () => {
+test("effects performed while threads are loading are not performed again from the older copy", async () => {
   const { engine, store, ask, chat, clock } = setUp();
   for (let n = 0; n < 3; n += 1) {
     store.put(newThread(`chat:${n}`, { effects: [reply(`r${n}`, `chat:${n}`)] }));
@@ -48,7 +48,7 @@ test("effects that were settled while threads were loaded are not performed from
   expect(chat.tries.map(({ id }) => id).sort()).toEqual(["r0", "r2"]);
 });
 
-test("a kill between the creation of a run and its being saved makes no second run", async () => {
+test("a kill between the creation of a run and its saving causes no second run", async () => {
   const before = setUp();
   await before.engine.start();
   before.api.afterwards = () => new Promise(() => {});

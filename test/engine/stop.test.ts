@@ -3,7 +3,7 @@ import type { Outcome } from "#core/outcome.ts";
 import { EngineStopped } from "#engine/engine-stopped.ts";
 import { command, create, reply, setUp } from "#test/support/engine/set-up.ts";
 
-test("a stop finishes what is in flight, saves its outcome, and begins nothing more", async () => {
+test("a stop finishes the effects in flight, saves their outcomes, and starts nothing more", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
   const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -20,7 +20,7 @@ test("a stop finishes what is in flight, saves its outcome, and begins nothing m
   expect(clock.waiting()).toBe(0);
 });
 
-test("a stop waits for hanging effects no longer than the limit, and they are looked up after the restart", async () => {
+test("a stop waits for hanging effects up to a limit, and the restart searches for their results", async () => {
   const before = setUp({ limits: { stopMs: 5_000 } });
   await before.engine.start();
   before.chat.answer = () => new Promise(() => {});
@@ -50,7 +50,7 @@ test("events are rejected with a sentence after the stop", async () => {
   await expect(engine.accept(command("chat:a"))).rejects.toThrow("deliver this one again");
 });
 
-test("an event that is being saved when the stop comes is still saved and acknowledged", async () => {
+test("an event that is being saved during a stop is still saved and acknowledged", async () => {
   const { engine, ask, store, clock } = setUp();
   await engine.start();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ test("an event that is being saved when the stop comes is still saved and acknow
   expect(store.get("chat:a").effects).toHaveLength(1);
 });
 
-test("a stop ends the polling, also in the middle of a sweep, and can be asked for twice", async () => {
+test("a stop ends the polling, even during a sweep, and may be repeated", async () => {
   const { engine, ask, api, clock } = setUp();
   await engine.start();
   await ask("chat:a", create("d1"));

@@ -1,6 +1,6 @@
 /**
- * Changes threads in the folder it is given, from the step it is given, several at a time, until it is
- * killed; prints a step's number once its change has resolved.
+ * Changes threads in the given folder, starting at the given step, several at a time, until it is killed; prints
+ * each step's number when its change has resolved.
  */
 import { openStore } from "#store/open-store.ts";
 import { memoryLog, newRun, newThread } from "./threads.ts";

@@ -8,7 +8,7 @@ const secret = "a private word";
 const thread = newThread("slash-1", { places: [place], runs: [newRun("r1")], said: [secret] });
 const whole = JSON.stringify(thread);
 
-/** A folder with the thread, its document overwritten, and a thread that is whole. */
+/** A folder with one thread whose document is overwritten, and an intact one. */
 async function folderWith(text: string): Promise<string> {
   const folder = await newFolder();
   const store = await open(folder);
@@ -36,7 +36,7 @@ test.each(damages)("a document that is %s is set aside, and no thread takes its 
     await expect(store.find(ref)).rejects.toBeInstanceOf(ThreadUnreadable);
     await expect(see(store, ref, "e")).rejects.toBeInstanceOf(ThreadUnreadable);
   }
-  // Nor can another thread claim its refs.
+  // Another thread can't claim its refs either.
   await expect(see(store, "whole", "e", { places: [place] })).rejects.toBeInstanceOf(ThreadUnreadable);
   expect(await see(store, "elsewhere", "e")).toBe(1);
 
@@ -52,7 +52,7 @@ test.each(damages)("a document that is %s is set aside, and no thread takes its 
   await expect(see(again, place, "e")).rejects.toBeInstanceOf(ThreadUnreadable);
 });
 
-test("a document that was put right and back is read again", async () => {
+test("a repaired document is read again", async () => {
   const folder = await folderWith("torn");
   const store = await open(folder);
   await expect(store.find(place)).rejects.toBeInstanceOf(ThreadUnreadable);
@@ -62,7 +62,7 @@ test("a document that was put right and back is read again", async () => {
   expect(await (await open(folder)).find(place)).toEqual(thread);
 });
 
-test("a document of a newer version stays in its place for the newer version", async () => {
+test("a document of a newer version stays in place", async () => {
   const text = JSON.stringify({ ...thread, version: 2 });
   const folder = await folderWith(text);
   const store = await open(folder);

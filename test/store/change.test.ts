@@ -7,7 +7,7 @@ import { newRun, newThread, put, see } from "./threads.ts";
 
 const place = "slack:T1:C1:1.1";
 
-test("a thread is found by its id, its places and its runs, also after a restart", async () => {
+test("a thread is found by its id, its places and its runs, even after a restart", async () => {
   const folder = await newFolder();
   const first = await open(folder);
   await put(first, newThread("interaction-1"));
@@ -28,7 +28,7 @@ test("a thread is found by its id, its places and its runs, also after a restart
   }
 });
 
-test("a ref that the thread no longer names leads nowhere and can become another thread's", async () => {
+test("a ref that its thread drops is free for another thread", async () => {
   const store = await open(await newFolder());
   await put(store, newThread("a", { places: [place] }));
   await put(store, newThread("a"));
@@ -37,7 +37,7 @@ test("a ref that the thread no longer names leads nowhere and can become another
   expect((await store.find(place))?.id).toBe("b");
 });
 
-test("of 100 changes of one thread at the same time, through different refs, each is applied", async () => {
+test("100 concurrent changes of one thread through different refs are all applied", async () => {
   const folder = await newFolder();
   const store = await open(folder);
   await put(store, newThread(place, { runs: [newRun("r1")] }));
@@ -51,7 +51,7 @@ test("of 100 changes of one thread at the same time, through different refs, eac
   expect(new Set(seen).size).toBe(100);
 });
 
-test("of 100 changes of a ref without a thread, one begins the thread and the others find it", async () => {
+test("of 100 concurrent changes of a new ref, one begins the thread and the others find it", async () => {
   const store = await open(await newFolder());
   const begun = await Promise.all(
     Array.from({ length: 100 }, (_, step) =>
@@ -76,7 +76,7 @@ test("changes of 300 threads at the same time are all durable", async () => {
   for (let step = 0; step < 300; step += 1) expect((await again.find(`p${step}`))?.id).toBe(`t${step}`);
 });
 
-test("a place that becomes a thread while another thread claims it belongs to one of them", async () => {
+test("a place that two threads claim at the same time belongs to one of them", async () => {
   const store = await open(await newFolder());
   for (let round = 0; round < 20; round += 1) {
     const at = `${place}${round}`;
@@ -94,7 +94,7 @@ test("a place that becomes a thread while another thread claims it belongs to on
   }
 });
 
-test("a ref that belongs to another thread can't be claimed, and nothing of the change stays", async () => {
+test("a change that claims another thread's ref is refused as a whole", async () => {
   const store = await open(await newFolder());
   await put(store, newThread("a", { places: [place], runs: [newRun("r1")] }));
   await put(store, newThread("b"));
@@ -107,7 +107,7 @@ test("a ref that belongs to another thread can't be claimed, and nothing of the 
   for (const ref of ["c", "fresh"]) expect(await store.find(ref)).toBeNull();
 });
 
-test("of two threads that claim each other's new refs at the same time, one gets all of them", async () => {
+test("of two threads that claim the same refs at the same time, one gets all of them", async () => {
   const store = await open(await newFolder());
   const settled = await Promise.allSettled(
     Array.from({ length: 20 }, (_, step) => [
@@ -136,7 +136,7 @@ test("returning the same thread, or null, writes nothing", async () => {
   expect(rowsIn(folder, "SELECT id FROM thread")).toEqual([{ id: place }]);
 });
 
-test("a change rejects with what its function throws, and nothing has changed", async () => {
+test("a change rejects with its function's error, and nothing changes", async () => {
   const store = await open(await newFolder());
   await put(store, newThread(place));
   const failure = new Error("not today");
@@ -148,7 +148,7 @@ test("a change rejects with what its function throws, and nothing has changed", 
   expect(await see(store, place, "e1")).toBe(1);
 });
 
-test("a thread keeps its id, and is begun under a ref that leads to it", async () => {
+test("a change can neither alter a thread's id nor begin a thread without the ref", async () => {
   const store = await open(await newFolder());
   await put(store, newThread("a"));
   const renamed = store.change("a", () => ({ thread: newThread("b"), result: 0 }));

@@ -31,7 +31,7 @@ async function fullFolder(): Promise<{ folder: string; path: string }> {
   return { folder, path: join(folder, "threads.db") };
 }
 
-/** Overwrites the pages that have the documents of these threads. */
+/** Overwrites the pages with the documents of these threads. */
 async function damagePagesOf(path: string, numbers: readonly number[]): Promise<void> {
   const bytes = await readFile(path);
   for (const number of numbers) {
@@ -43,7 +43,7 @@ async function damagePagesOf(path: string, numbers: readonly number[]): Promise<
   await writeFile(path, bytes);
 }
 
-/** How each thread is found: `found`, or the name of the error; null if nothing is known of it. */
+/** Returns for each thread `found`, the name of the error, or null if it is unknown. */
 async function knownOf(store: LocalStore): Promise<(string | null)[]> {
   return Promise.all(
     Array.from({ length: many }, (_, number) =>
@@ -55,7 +55,7 @@ async function knownOf(store: LocalStore): Promise<(string | null)[]> {
   );
 }
 
-/** The same after a start that is followed by an orderly end. */
+/** The same after a start and an orderly stop. */
 async function knownOnce(folder: string): Promise<(string | null)[]> {
   const store = await open(folder);
   const known = await knownOf(store);
@@ -63,7 +63,7 @@ async function knownOnce(folder: string): Promise<(string | null)[]> {
   return known;
 }
 
-test("damage that is met at work is told in a sentence and acknowledges nothing, and the next start keeps the rest", async () => {
+test("damage found at run time rejects changes with a sentence, and the next start keeps the readable threads", async () => {
   const { folder, path } = await fullFolder();
   await damagePagesOf(path, [100, 150, 200]);
   const { log, lines } = memoryLog();
@@ -86,7 +86,7 @@ test("damage that is met at work is told in a sentence and acknowledges nothing,
   const saved = await open(folder, { log: next.log });
   const [report, ...others] = next.lines;
   expect(others).toEqual([]);
-  expect(report?.message).toMatch(/was damaged; it was set aside, and what could be read was kept/);
+  expect(report?.message).toMatch(/was damaged; it was set aside, and its readable threads were kept/);
   const after = await knownOf(saved);
   expect(after).toEqual(before.map((each) => (each === "StoreDamaged" ? "ThreadUnreadable" : each)));
   const lost = after.filter((each) => each !== "found").length;
@@ -110,7 +110,7 @@ test("damage that is met at work is told in a sentence and acknowledges nothing,
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test("an unsettled thread on a damaged page keeps none of the others back", async () => {
+test("an unsettled thread on a damaged page does not hide the others", async () => {
   const { folder, path } = await fullFolder();
   await damagePagesOf(path, [100]);
   const store = await open(folder);
@@ -119,7 +119,7 @@ test("an unsettled thread on a damaged page keeps none of the others back", asyn
   expect(found.length).toBeGreaterThan(25);
 });
 
-test("of a database that was cut off, the rest is kept", async () => {
+test("the readable threads of a truncated database are kept", async () => {
   const { folder, path } = await fullFolder();
   await truncate(path, Math.floor((await stat(path)).size / pageBytes / 2) * pageBytes);
   const { log, lines } = memoryLog();
@@ -132,7 +132,7 @@ test("of a database that was cut off, the rest is kept", async () => {
   expect((await store.find("new"))?.id).toBe("new");
 });
 
-test("a file that is no database is set aside, and the bot begins without threads", async () => {
+test("a file that is not a database is set aside, and the bot starts without threads", async () => {
   const { folder, path } = await fullFolder();
   const text = "no database at all, but long enough to be read as one".repeat(100);
   await writeFile(path, text);
@@ -145,7 +145,7 @@ test("a file that is no database is set aside, and the bot begins without thread
   expect(await see(store, "p1", "e")).toBe(1);
 });
 
-test("saving what can be read survives being killed at each of its steps", async () => {
+test("a salvage survives a kill at each of its steps", async () => {
   const { folder, path } = await fullFolder();
   await damagePagesOf(path, [100, 150, 200]);
   const damaged = join(folder, "copy");
@@ -153,14 +153,14 @@ test("saving what can be read survives being killed at each of its steps", async
   await writeFile(`${path}.damaged`, "");
   const expected = await knownOnce(folder);
 
-  // While the new database is written.
+  // A kill while the new database is written.
   await copyFile(damaged, path);
   await writeFile(`${path}.damaged`, "");
   await writeFile(`${path}.saved`, "half");
   await writeFile(`${path}.saved-wal`, "half");
   expect(await knownOnce(folder)).toEqual(expected);
 
-  // When the damaged one has been moved, and its log has not.
+  // A kill after the damaged database was moved, but not its log.
   await rename(path, `${path}.saved`);
   await writeFile(`${path}-wal`, "the damaged database's");
   await writeFile(`${path}.damaged`, "");
@@ -168,7 +168,7 @@ test("saving what can be read survives being killed at each of its steps", async
   expect((await readdir(folder)).filter((name) => name.startsWith("threads.db"))).toEqual(["threads.db"]);
 });
 
-test("a database that can't be opened for another reason stops the start with a sentence", async () => {
+test("a database that can't be opened for another reason fails the start with a sentence", async () => {
   const folder = await newFolder();
   await mkdir(join(folder, "threads.db"));
   const refusal = await open(folder).catch((error: unknown) => error);

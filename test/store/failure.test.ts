@@ -52,7 +52,7 @@ test("a thread and its refs are written together or not at all", async () => {
   expect(await ids(store.unsettled())).toEqual(["new"]);
 });
 
-test("a folder that was moved away or replaced is not written to, and its threads are still known", async () => {
+test("a moved or replaced folder is not written to, and its threads stay known", async () => {
   const folder = join(await newFolder(), "data");
   const store = await open(folder);
   await put(store, newThread(place));
@@ -73,10 +73,10 @@ test("a folder that was moved away or replaced is not written to, and its thread
   expect(await see(store, place, "e1")).toBe(1);
 });
 
-test("a write that breaks off in the middle leaves the old thread whole", async () => {
+test("an interrupted write leaves the old thread intact", async () => {
   const folder = await newFolder();
   const script = join(import.meta.dirname, "limited-writer.ts");
-  // No file may grow beyond 512 blocks, as on a disk without space; a block is 512 or 1024 bytes.
+  // The limit of 512 blocks (of 512 or 1024 bytes) for each file simulates a full disk.
   const limited = await execa("/bin/sh", [
     "-c",
     'ulimit -f 512 && exec "$0" "$@"',

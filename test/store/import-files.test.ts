@@ -14,14 +14,14 @@ import { ids, memoryLog, newRun, newThread, put, see } from "./threads.ts";
 const runId = (number: number): string => `0198c0de-0000-7000-8000-00000000000${number}`;
 const placeOf = (number: number): string => `slack:T1:C1:170000000${number}.000100`;
 
-/** A data folder as the last version that kept files wrote it. */
+/** A data folder of the last version that kept files. */
 async function folderOfFiles(): Promise<string> {
   const folder = await newFolder();
   await cp(join(import.meta.dirname, "data-of-files"), folder, { recursive: true });
   return folder;
 }
 
-/** What the store must know of that folder. */
+/** Checks that the store has the folder's threads and notes. */
 async function expectImported(store: LocalStore): Promise<void> {
   for (const ref of [placeOf(0), `run:${runId(1)}`, `thread:${placeOf(0)}`]) {
     expect(await store.find(ref)).toMatchObject({ id: placeOf(0), seen: [placeOf(0)] });
@@ -110,7 +110,7 @@ test("a start that was killed after the import and before the files were moved c
   }
 });
 
-test("an index entry that can't be read lets no thread be begun in its place", async () => {
+test("no thread begins in place of an unreadable index entry", async () => {
   const folder = await folderOfFiles();
   await writeFile(join(folder, "index", keyOf("github:octo/app#99")), "");
   await writeFile(join(folder, "index", keyOf(placeOf(1))), "");

@@ -8,7 +8,7 @@ import { ids, memoryLog, see } from "./threads.ts";
 
 const script = join(import.meta.dirname, "acknowledging-writer.ts");
 
-/** Lets a process write until it has acknowledged so many changes, kills it with -9; all acknowledged ones. */
+/** Kills a writing process with -9 after so many acknowledged changes; returns all acknowledged ones. */
 async function writeAndKill(folder: string, from: number, changes: number): Promise<number[]> {
   const child = spawn(process.execPath, [script, folder, String(from)], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -23,13 +23,13 @@ async function writeAndKill(folder: string, from: number, changes: number): Prom
   return acknowledged;
 }
 
-test("kill -9 in the middle of writing loses no change that was acknowledged", async () => {
+test("kill -9 during writes loses no acknowledged change", async () => {
   const folder = await newFolder();
   const acknowledged: number[] = [];
   for (const changes of [1, 3, 10, 27, 40, 64, 90, 121]) {
     acknowledged.push(...(await writeAndKill(folder, Math.max(0, ...acknowledged) + 10, changes)));
     const { log, lines } = memoryLog();
-    // The lock went with the process: opening waits for nobody.
+    // The lock ended with the process, so opening succeeds.
     const store = await open(folder, { log });
     const seen = new Set<string>();
     const unsettled: string[] = [];

@@ -1,4 +1,4 @@
-/** Changes a thread in the folder it is given, and prints the outcome. Run under a file size limit. */
+/** Changes a thread in the given folder and prints the result. Runs under a file size limit. */
 import { StoreError } from "#store/errors.ts";
 import { openStore } from "#store/open-store.ts";
 import { memoryLog, see } from "./threads.ts";

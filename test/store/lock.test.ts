@@ -11,7 +11,7 @@ import { memoryLog, see } from "./threads.ts";
 
 const options = { log: memoryLog().log, now: Date.now };
 
-test("a folder that another process has open is refused with its name, that process and a way out", async () => {
+test("a folder in use by another process is refused with its name, the process and a remedy", async () => {
   const folder = await newFolder();
   const script = join(import.meta.dirname, "acknowledging-writer.ts");
   const child = spawn(process.execPath, [script, folder, "0"], { stdio: ["ignore", "pipe", "inherit"] });
@@ -30,7 +30,7 @@ test("a folder that another process has open is refused with its name, that proc
   expect(await see(await open(folder), "after", "e")).toBe(1);
 });
 
-test("a second store in the same process is refused and does not loosen the lock of the first", async () => {
+test("a second store in the same process is refused and does not release the first one's lock", async () => {
   const folder = await newFolder();
   const first = await open(folder);
   for (let tries = 0; tries < 2; tries += 1) {

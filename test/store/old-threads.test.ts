@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { removeOldThreads } from "#store/remove-old-threads.ts";
 import { recordingLog } from "#test/support/logs.ts";
 
-/** A clock whose waits end when the test says so. */
+/** A clock under the test's control. */
 function manualClock() {
   const waits: { ms: number; then: () => void }[] = [];
   return {
@@ -37,7 +37,7 @@ test("sweeps follow each other until one is done, and the next round begins an h
   expect(taken).toEqual([5_000, 5_000, 3_600_000]);
 });
 
-test("a failure is logged and the next sweep comes all the same, until it is stopped", async () => {
+test("a failure is logged, and sweeps continue until they are stopped", async () => {
   const { clock, waits } = manualClock();
   const { log, lines } = recordingLog();
   const store = { sweep: () => Promise.reject(new Error("no space is left")) };

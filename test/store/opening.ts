@@ -1,4 +1,4 @@
-/** Opens the store in the folder it is given, and prints a line then. */
+/** Opens the store in the given folder, then prints a line. */
 import { openStore } from "#store/open-store.ts";
 import { memoryLog } from "./threads.ts";
 

@@ -56,7 +56,7 @@ test("one sweep is bounded, and the next removes more", async () => {
   for (const table of ["thread", "ref"]) expect(rowsIn(folder, `SELECT * FROM ${table}`)).toEqual([]);
 });
 
-test("a thread that is changed during a sweep is either kept or begun anew, as a whole", async () => {
+test("a thread that changes during a sweep is either kept or replaced as a whole", async () => {
   const store = await open(await newFolder(), { now: () => start + dayMs, retentionMs: 0 });
   const names = Array.from({ length: 50 }, (_, step) => String(step));
   await Promise.all(names.map((name) => put(store, newThread(`t${name}`, { places: [`p${name}`] }))));
@@ -65,7 +65,7 @@ test("a thread that is changed during a sweep is either kept or begun anew, as a
   for (const name of names) expect((await store.find(`p${name}`))?.seen).toEqual(["e"]);
 });
 
-test("a thread that can't be read is kept, and stops no sweep", async () => {
+test("an unreadable thread is kept and does not stop sweeps", async () => {
   const folder = await newFolder();
   const store = await open(folder, { now: () => start + dayMs, retentionMs: 0 });
   await put(store, newThread("old"));

@@ -44,12 +44,12 @@ export function newRun(runId: string, more: Partial<RunRecord> = {}): RunRecord 
   };
 }
 
-/** Stores the thread, over whatever its id leads to. */
+/** Saves the thread, replacing the one with its id. */
 export async function put(store: LocalStore, thread: Thread): Promise<void> {
   await store.change(thread.id, () => ({ thread, result: null }));
 }
 
-/** Adds to what the ref's thread has seen, beginning one if there is none. */
+/** Adds an event id to the ref's thread, beginning one if necessary. */
 export function see(
   store: LocalStore,
   ref: string,

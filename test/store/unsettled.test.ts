@@ -55,7 +55,7 @@ test("threads may be changed and settled during the iteration", async () => {
   expect(await ids(store.unsettled())).toEqual([]);
 });
 
-test("one that can't be read is reported, and the others are found", async () => {
+test("an unreadable thread is logged, and the others are found", async () => {
   const folder = await newFolder();
   const first = await open(folder);
   await put(first, newThread("torn", { runs: [newRun("r2", { open: true })] }));

@@ -1,11 +1,11 @@
-/** What commands mean, whatever event they come with. */
+/** Decides commands, from events of any kind. */
 import { type Command, type ParsedCommand, parseCommand } from "#core/command.ts";
 import type { FetchEffect } from "#core/effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf } from "#core/event.ts";
 import { dispatchFor, runRef } from "#core/place.ts";
 import { visible } from "#core/prompt.ts";
 import { dispatchOf, isEnded, type Run, scopeKey } from "#core/run.ts";
-import { currentRun, newRun, type RunRecord } from "#core/thread.ts";
+import { currentRun, isAtWork, newRun, type RunRecord } from "#core/thread.ts";
 import { listView, statusView, whichRunView } from "#core/words/card.ts";
 import { helpView } from "#core/words/help.ts";
 import * as notes from "#core/words/notes.ts";
@@ -17,18 +17,18 @@ import { runChanged } from "./run.ts";
 /** The most runs that `list` shows. */
 const mostListed = 10;
 
-/** The command that the event holds. */
+/** Returns the event's command. */
 export const commandIn = ({ command, text }: CommandEvent): ParsedCommand =>
   command === undefined ? parseCommand(text) : { ok: true, command };
 
-/** The event of a parsed command; a mention becomes a command. */
+/** Returns a command event with the parsed command. */
 function withCommand(event: CommandEvent | ReplyEvent, command: Command): CommandEvent {
   if (event.kind === "command") return { ...event, command };
   const { id, at, by, scope, place, text, message } = event;
   return { kind: "command", id, at, by, scope, place, text, command, message };
 }
 
-/** Does what the parsed text says, or tells what is wrong with it. */
+/** Carries out the command, or explains its problem. */
 export function applyParsed(draft: Draft, event: CommandEvent | ReplyEvent, parsed: ParsedCommand): void {
   if (parsed.ok) applyCommand(draft, event, parsed.command);
   else tell(draft, event, notes.problemView(parsed.problem));
@@ -70,13 +70,10 @@ export function applyCommand(draft: Draft, event: CommandEvent | ReplyEvent, com
 
 type AboutRun = Extract<Command, { kind: "attach" | "status" | "cancel" | "retry" }>;
 
-/**
- * If the command names a run of another thread, it is handed over to that thread. If it names none, it means
- * the thread's current run; without a place, the scope's latest.
- */
+/** Decides a command about the named run or, without an id, about the current one of the thread or scope. */
 function aboutRun(draft: Draft, event: CommandEvent | ReplyEvent, command: AboutRun): void {
   if (command.run === null) {
-    // `retry` means the latest run, even one that failed to start while another is at work.
+    // `retry` means the latest run, even if it failed to start while another is at work.
     const meant = command.kind === "retry" ? draft.thread.runs.at(-1) : currentRun(draft.thread);
     if (meant !== undefined) return aboutRecord(draft, event, command, meant);
     if (event.place === null) add(draft, event.id, { kind: "list", asked: withCommand(event, command) });
@@ -85,7 +82,7 @@ function aboutRun(draft: Draft, event: CommandEvent | ReplyEvent, command: About
   }
   const record = draft.thread.runs.find((known) => known.runId === command.run);
   if (record !== undefined) {
-    // Knowing a run's id gives no rights in a channel or repository where the person may have none.
+    // A run's id gives no rights in a channel or repository where the person may have none.
     if (event.scope === draft.thread.scope) aboutRecord(draft, event, command, record);
     else tell(draft, event, notes.foreignRunView(command.run));
     return;
@@ -112,23 +109,17 @@ function aboutRecord(draft: Draft, event: PersonEvent, command: AboutRun, record
   }
 }
 
-/** Cancels the run, or says why there is nothing to cancel. */
+/** Cancels the run, or tells the person why it can't be cancelled. */
 export function cancelRun(draft: Draft, event: PersonEvent, record: RunRecord): void {
   if (record.failed !== null) return tell(draft, event, notes.neverStartedView);
-  if (record.run !== null && isEnded(record.run.state) && !record.reopened) {
-    return tell(draft, event, notes.alreadyEndedView);
-  }
+  if (!isAtWork(record)) return tell(draft, event, notes.alreadyEndedView);
   if (record.cancelling) return tell(draft, event, notes.alreadyCancellingView);
   add(draft, event.id, { kind: "cancel", dispatch: record.dispatch, asked: event });
   updateRun(draft, record.dispatch, { cancelling: true, cancelledBy: event.by });
-  if (event.kind === "reply" || event.kind === "command") {
-    const { place, message } = event;
-    if (place !== null && message !== undefined) {
-      add(draft, event.id, { kind: "react", at: place, message, reaction: "taken" });
-      return;
-    }
-  }
-  tell(draft, event, notes.cancellingView);
+  const { place } = event;
+  const message = "message" in event ? event.message : undefined;
+  if (place === null || message === undefined) tell(draft, event, notes.cancellingView);
+  else add(draft, event.id, { kind: "react", at: place, message, reaction: "taken" });
 }
 
 function mute(draft: Draft, event: CommandEvent | ReplyEvent, muted: boolean): void {
@@ -138,7 +129,7 @@ function mute(draft: Draft, event: CommandEvent | ReplyEvent, muted: boolean): v
   tell(draft, event, muted ? notes.mutedView : notes.unmutedView);
 }
 
-/** No thread of ours has the run that the command named. */
+/** Decides a handed-over command whose run no thread has. */
 export function notTaken(draft: Draft, event: CommandEvent): void {
   const parsed = commandIn(event);
   if (!parsed.ok || !("run" in parsed.command) || parsed.command.run === null) return;
@@ -148,7 +139,7 @@ export function notTaken(draft: Draft, event: CommandEvent): void {
   else tell(draft, event, notes.unknownRunView(run));
 }
 
-/** The run that `attach` or `status` named, as the API knows it; null: the API has none. */
+/** Decides `attach` or `status` for a run that no thread has; `run` is null if the API has none either. */
 export function attachedRun(draft: Draft, { asked, runId }: FetchEffect, run: Run | null): void {
   if (run === null) return tell(draft, asked, notes.noSuchRunView(runId));
   const home = run.metadata?.[scopeKey];
@@ -168,10 +159,7 @@ export function attachedRun(draft: Draft, { asked, runId }: FetchEffect, run: Ru
   runChanged(draft, record, run);
 }
 
-/**
- * Whether one of our threads asked for the run and may not know yet that it was made: then nobody else may
- * claim it. An older run that comes this far has no thread any more.
- */
+/** Returns whether a thread requested the run and may not know its id yet; no other may claim the run then. */
 function isOurs(draft: Draft, run: Run): boolean {
   const dispatch = dispatchOf(run);
   if (dispatch === null) return false;
@@ -180,7 +168,6 @@ function isOurs(draft: Draft, run: Run): boolean {
   );
 }
 
-/** The record of a run that was started elsewhere. */
 function attachedRecord(draft: Draft, asked: CommandEvent, run: Run): RunRecord {
   return {
     ...newRun,
@@ -197,7 +184,7 @@ function attachedRecord(draft: Draft, asked: CommandEvent, run: Run): RunRecord 
   };
 }
 
-/** Our recent runs, newest first, for a command that named none. */
+/** Decides a command without a run id; `runs` are the bot's recent runs, newest first. */
 export function listed(draft: Draft, event: CommandEvent, runs: readonly Run[]): void {
   const here = runs.filter((run) => run.metadata?.[scopeKey] === event.scope);
   const parsed = commandIn(event);

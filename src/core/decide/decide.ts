@@ -1,24 +1,24 @@
 import type { Event } from "#core/event.ts";
 import type { Rules } from "#core/policy.ts";
 import type { Thread } from "#core/thread.ts";
-import { type Draft, draftOf, newThread } from "./draft.ts";
+import { type Draft, newThread } from "./draft.ts";
 import { decideOutcome } from "./outcome.ts";
 import { concern, takeIn } from "./person.ts";
 import { runChanged } from "./run.ts";
 
 /**
- * `keep`: the thread as it should be, with its new effects (the same object if nothing changes). `ignore`: the
- * event is not for us. `again`: what it belongs to is not saved yet; it must be delivered again.
+ * `keep`: save the thread, which has the new effects (it is the same object if nothing changed). `ignore`: the
+ * event is not for the bot. `again`: the event's thread is not saved yet, so the event must be redelivered.
  */
 export type Decision =
   | { readonly kind: "keep"; readonly thread: Thread }
   | { readonly kind: "ignore" }
   | { readonly kind: "again" };
 
-/** `now` in milliseconds since the epoch. */
+/** Decides an event of the thread (null if there is none yet). `now` is in milliseconds since the epoch. */
 export type Decide = (thread: Thread | null, event: Event, now: number) => Decision;
 
-/** Makes decisions under these rules: a pure function, and the only place where anything is decided. */
+/** Creates the pure function that makes all decisions, under these rules. */
 export function createDecide(rules: Rules): Decide {
   return (thread, event, now) => {
     switch (event.kind) {
@@ -49,14 +49,14 @@ export function createDecide(rules: Rules): Decide {
   };
 }
 
-function change(thread: Thread, rules: Rules, now: number, by: (draft: Draft) => void): Decision {
-  const draft = draftOf(thread, rules, now);
+function change(thread: Thread, rules: Rules, nowMs: number, by: (draft: Draft) => void): Decision {
+  const now = new Date(nowMs).toISOString();
+  const draft: Draft = { thread: { ...thread, changedAt: now }, rules, nowMs, now };
   by(draft);
-  const same = isSame(draft.thread, thread);
-  return { kind: "keep", thread: same ? thread : draft.thread };
+  return { kind: "keep", thread: isSame(draft.thread, thread) ? thread : draft.thread };
 }
 
-/** Whether nothing but the time of the change differs. Most fields are the same object and not compared. */
+/** Ignores `changedAt`. Most fields are the same object, which needs no comparison. */
 const isSame = (one: Thread, other: Thread): boolean =>
   Object.entries(one).every(([field, value]) => {
     const before: unknown = Reflect.get(other, field);

@@ -1,4 +1,4 @@
-/** Asking for a run: its record, its card and its request; and the same again for a retry. */
+/** Requests a run, or retries one: its record, its card and its create effect. */
 import { shorten } from "#base/shorten.ts";
 import type { RunFlags } from "#core/command.ts";
 import type { PersonEvent } from "#core/event.ts";
@@ -7,17 +7,18 @@ import type { Subject } from "#core/person.ts";
 import { type DispatchId, dispatchFor } from "#core/place.ts";
 import { type DispatchDefaults, defaultsFor } from "#core/policy.ts";
 import { promptOf, visible, withMessages } from "#core/prompt.ts";
-import { type CreateRequest, dispatchKey, isEnded, type RunConfig, scopeKey } from "#core/run.ts";
-import { hasFollowUp, newRun, type RunRecord } from "#core/thread.ts";
+import { type CreateRequest, dispatchKey, type RunConfig, scopeKey } from "#core/run.ts";
+import { hasFollowUp, isAtWork, newRun, type RunRecord } from "#core/thread.ts";
 import { longestQuote, skillRequest, untitled } from "#core/words/card.ts";
 import * as notes from "#core/words/notes.ts";
 import { unknownMcpServer } from "#core/words/problems.ts";
 import { add, answerViaOf, type Draft, postCard, runOf, setLabels, tell, updateRun } from "./draft.ts";
 
+/** A request for a run. */
 export interface Asked {
   /** The request to the agent. */
   readonly words: string;
-  /** The request as people are shown it, if that differs. */
+  /** The request for people, if it differs. */
   readonly asked?: string;
   readonly flags: RunFlags;
   readonly label: string | null;
@@ -26,7 +27,7 @@ export interface Asked {
   readonly withContext: boolean;
 }
 
-/** One event makes at most one run: its id is the dispatch's. */
+/** Requests a run. One event makes at most one run, since its id is the dispatch's. */
 export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void {
   const id = dispatchFor(event.id);
   if (runOf(draft, id) !== undefined) return;
@@ -46,7 +47,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
   const record: RunRecord = {
     ...newRun,
     dispatch: id,
-    // A factory decides for itself under which config name its runs go.
+    // A factory chooses the config name of its runs itself.
     name: factory === undefined ? config.name : null,
     by: event.by,
     asked: shorten(asked, longestQuote),
@@ -70,10 +71,7 @@ export function dispatch(draft: Draft, event: PersonEvent, wanted: Asked): void 
 const messageOf = (event: PersonEvent): { except?: string } =>
   "message" in event && event.message !== undefined ? { except: event.message } : {};
 
-/**
- * Adds the record and the effects that make it a run. The card comes before the run where there is no place
- * yet, since it begins one, and in a locked place, where it may fail: a run needs a place to be told in.
- */
+/** Adds record, card and create effect. A run needs a place, so a card that begins one or may fail is first. */
 function begin(draft: Draft, record: RunRecord, context: { until: string; except?: string } | null): void {
   const { dispatch, locked } = record;
   draft.thread.runs = [...draft.thread.runs.map(withoutOldRequest), record];
@@ -89,12 +87,12 @@ function begin(draft: Draft, record: RunRecord, context: { until: string; except
   add(draft, dispatch, { kind: "create", dispatch, ...after });
 }
 
-/** Only the latest few runs can be started again; the others' prompts would be saved with each change. */
+/** Number of runs that can be retried; the prompts of older ones would be saved with each change. */
 const keptRequests = 5;
 const withoutOldRequest = (record: RunRecord, index: number, all: readonly RunRecord[]): RunRecord =>
   record.open || all.length - index < keptRequests ? record : { ...record, request: null };
 
-/** Adds the earlier messages of the place to the prompt, before it is sent. */
+/** Adds earlier messages of the place to the dispatch's prompt; `omitted` others are missing. */
 export function addContext(
   draft: Draft,
   dispatchId: DispatchId,
@@ -107,27 +105,21 @@ export function addContext(
   updateRun(draft, dispatchId, { request: { ...request, prompt } });
 }
 
-/**
- * Asks for the run again, or says why not. The new dispatch is named after the old one, so that a button that
- * is pressed twice makes one run.
- */
+/** Requests the run again. Its id derives from the old one, so a button pressed twice makes one run. */
 export function retryRun(draft: Draft, event: PersonEvent, record: RunRecord): void {
   if (record.request === null) return tell(draft, event, notes.notRetryableView);
   const [first, count] = record.dispatch.split("#retry-");
   const again = `${first}#retry-${Number(count ?? 0) + 1}`;
   if (runOf(draft, again) !== undefined) return tell(draft, event, notes.alreadyRetriedView);
-  const unfinished =
-    record.run === null ||
-    !isEnded(record.run.state) ||
-    record.reopened ||
-    hasFollowUp(draft.thread, record.dispatch);
-  if (record.failed === null && unfinished) return tell(draft, event, notes.stillActiveView);
+  if (isAtWork(record) || hasFollowUp(draft.thread, record.dispatch)) {
+    return tell(draft, event, notes.stillActiveView);
+  }
   const { cancelledBy: _, answerVia: __, ...rest } = record;
   const request: CreateRequest = {
     ...record.request,
     metadata: { ...record.request.metadata, [dispatchKey]: again },
   };
-  // Another place has a thread of its own, so the run goes where this thread is.
+  // Another place has its own thread, so the run stays in a place of this one.
   const { places } = draft.thread;
   const place = event.place !== null && places.includes(event.place) ? event.place : places[0];
   begin(

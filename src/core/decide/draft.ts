@@ -1,4 +1,4 @@
-/** A thread while it is being decided: a copy, and the functions that change it. */
+/** The draft of a decision: a copy of the thread, and the functions that change it. */
 import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngine } from "#core/effect.ts";
 import { type PersonEvent, refOf } from "#core/event.ts";
 import { type DispatchId, type Place, platformOf, type Scope } from "#core/place.ts";
@@ -8,6 +8,7 @@ import { currentRun, type RunRecord, type Thread } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
 import { cardView } from "#core/words/card.ts";
 
+/** A copy of the thread, and the input of the decision. */
 export interface Draft {
   thread: { -readonly [K in keyof Thread]: Thread[K] };
   readonly rules: Rules;
@@ -17,16 +18,7 @@ export interface Draft {
   readonly now: string;
 }
 
-/** Events remembered per thread: far more than a sender delivers again. */
-const mostSeen = 5_000;
-
-/** A draft of the thread; `nowMs` is since the epoch. */
-export function draftOf(thread: Thread, rules: Rules, nowMs: number): Draft {
-  const now = new Date(nowMs).toISOString();
-  return { thread: { ...thread, changedAt: now }, rules, nowMs, now };
-}
-
-/** The empty thread that the event begins. */
+/** Returns the empty thread that the event begins. */
 export function newThread(event: PersonEvent): Thread {
   return {
     version: 1,
@@ -45,20 +37,15 @@ export function newThread(event: PersonEvent): Thread {
   };
 }
 
-/** Remembers the event, so that it takes effect once. */
-export function see(draft: Draft, event: PersonEvent): void {
-  draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
-}
-
 type WithoutBookkeeping<E> = E extends Effect ? Omit<E, "id" | "since" | "tries" | "to"> : never;
 /** An effect without the fields that `add` fills in. */
 export type NewEffect = WithoutBookkeeping<Effect>;
 
-/** The id of the effect that is added next. `cause`: the event or dispatch that it follows from. */
+/** Returns the id of the next added effect. `cause` is the id of the event or dispatch that it follows from. */
 export const nextId = (draft: Draft, cause: string, kind: Effect["kind"]): string =>
   `${cause}/${kind}/${draft.thread.decided + 1}`;
 
-/** Adds the effect and returns its id. `cause`: the event or dispatch that it follows from. */
+/** Adds the effect and returns its id; `cause` as in `nextId`. */
 export function add(draft: Draft, cause: string, effect: NewEffect): string {
   const { thread } = draft;
   const id = nextId(draft, cause, effect.kind);
@@ -103,13 +90,13 @@ export function replaceEffect(draft: Draft, effect: Effect): void {
   draft.thread.effects = draft.thread.effects.map((other) => (other.id === effect.id ? effect : other));
 }
 
-/** Tells the event's author, privately where the platform allows. */
+/** Sends the view to the event's author, privately where the platform allows it. */
 export function tell(draft: Draft, event: PersonEvent, view: View): void {
   const at = event.place ?? event.scope;
   add(draft, event.id, { kind: "tell", at, person: event.by, view, ...answerViaOf(event) });
 }
 
-/** The event's address for a private answer, as a field to spread. */
+/** Returns the event's address for a private reply, as a field to spread. */
 export const answerViaOf = (event: PersonEvent): { answerVia?: string } =>
   "answerVia" in event && event.answerVia !== undefined ? { answerVia: event.answerVia } : {};
 
@@ -120,11 +107,11 @@ export function once(draft: Draft, key: string): boolean {
   return true;
 }
 
-/** The record of the dispatch's run. */
+/** Returns the record of the dispatch's run. */
 export const runOf = (draft: Draft, dispatch: DispatchId): RunRecord | undefined =>
   draft.thread.runs.find((record) => record.dispatch === dispatch);
 
-/** Changes the record of a run, and its cards and labels with it. */
+/** Changes the record of a run, and updates its cards and labels. */
 export function updateRun(draft: Draft, dispatch: DispatchId, changes: Partial<RunRecord>): void {
   const before = runOf(draft, dispatch);
   if (before === undefined) return;
@@ -135,7 +122,7 @@ export function updateRun(draft: Draft, dispatch: DispatchId, changes: Partial<R
   if (labelOf(after) !== labelOf(before)) setLabels(draft);
 }
 
-/** Of several pending edits of one card only the last is sent (promise 7). */
+/** Replaces pending edits of the card: only the newest is sent (promise 7). */
 function refreshCards(draft: Draft, record: RunRecord, view: View): void {
   const pending = draft.thread.effects.filter(
     (effect): effect is CardEffect => effect.kind === "card" && effect.dispatch === record.dispatch,
@@ -148,7 +135,7 @@ function refreshCards(draft: Draft, record: RunRecord, view: View): void {
   }
 }
 
-/** Posts the run's card in a place, or in a scope, where it begins a place. Returns the effect's id. */
+/** Posts the run's card in a place, or in a scope, where it begins a place; returns the effect's id. */
 export function postCard(draft: Draft, record: RunRecord, at: Place | Scope): string {
   const { dispatch } = record;
   return add(draft, dispatch, { kind: "card", at, dispatch, view: cardView(record), revision: 1 });

@@ -1,9 +1,10 @@
-/** What the outcome of an effect means. */
+/** Decides the outcomes of effects. */
 import { backoffMs } from "#base/backoff.ts";
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Done, type Fault, type Outcome, takenCode } from "#core/outcome.ts";
 import { type EffectId, placeAt } from "#core/place.ts";
+import type { RunRecord } from "#core/thread.ts";
 import { delayOf } from "#core/words/card.ts";
 import { elsewhereView } from "#core/words/end.ts";
 import { alreadyFollowedView, givenUpView } from "#core/words/notes.ts";
@@ -21,25 +22,24 @@ import {
   tellEnd,
 } from "./run.ts";
 
-/** The first and the longest wait between two tries. */
 const firstWaitMs = 1_000;
 const longestWaitMs = 5 * 60_000;
 const fewestTries = 10;
-/** Reads are given up after these limits; whatever waits for them continues without them. */
+/** Reads give up after these limits; dependents continue without them. */
 const mostReadTries = 4;
 type Reading = Extract<Effect, { kind: "answer" | "read" | "fetch" | "list" }>;
 const readForMs: Readonly<Record<Reading["kind"], number>> = {
-  // A courtesy to the run that waits for it.
+  // The run waits for it.
   read: 0,
-  // The API may be restarting, but a person waits for the answer.
+  // The API may be restarting, but a person is waiting.
   fetch: 30_000,
   list: 30_000,
-  // An end that is told without its answer is never told with it.
+  // An end reported without its answer is never reported with it.
   answer: 2 * 60_000,
 };
-/** People are told of a failure after so many tries or so much time. */
-const unsaidTries = 1;
-const unsaidMs = 10_000;
+/** The card shows a delay only after more failures than this, or this time. */
+const quietTries = 1;
+const quietMs = 10_000;
 
 /** Decides the outcome of a pending effect; `random`, 0 to 1, spreads the next try. */
 export function decideOutcome(draft: Draft, effectId: EffectId, outcome: Outcome, random: number): void {
@@ -56,8 +56,8 @@ export function decideOutcome(draft: Draft, effectId: EffectId, outcome: Outcome
 const isReading = (effect: Effect): effect is Reading => effect.kind in readForMs;
 
 /**
- * Whether the effect is tried again: never after a final refusal; always after a rate limit (promise 7), but
- * for reads that somebody waits for; otherwise for `retryForMs`.
+ * Returns whether to retry the effect: never after a final refusal; always after a rate limit (promise 7), except
+ * for reads, of which only answers wait it out; otherwise for `retryForMs`.
  */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
@@ -66,7 +66,7 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (isReading(effect)) {
     return effect.tries + 1 < mostReadTries || ageMs < readForMs[effect.kind];
   }
-  // The bot may have been down for most of that time.
+  // The bot may have been down most of the time.
   if (effect.tries + 1 < fewestTries) return true;
   return ageMs < draft.rules.retryForMs;
 }
@@ -74,7 +74,7 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
 function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
   const tries = effect.tries + 1;
   const growingMs = backoffMs(tries, firstWaitMs, longestWaitMs, random);
-  // The last try of a read comes when its time is over, not a long wait later.
+  // The last try of a read comes at its time limit, not a long wait later.
   const leftMs = isReading(effect) ? Date.parse(effect.since) + readForMs[effect.kind] - draft.nowMs : 0;
   const pauseMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
   const waitMs = Math.max(pauseMs, (fault.retryAfterMs ?? 0) * (1 + random / 10));
@@ -84,9 +84,9 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     notBefore: new Date(draft.nowMs + waitMs).toISOString(),
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
-  const isSaid = tries > unsaidTries || draft.nowMs - Date.parse(effect.since) >= unsaidMs;
-  if (!isSaid) return;
-  // What people wait for says so on its card (promise 5), with the first reason alone.
+  const isShown = tries > quietTries || draft.nowMs - Date.parse(effect.since) >= quietMs;
+  if (!isShown) return;
+  // The card of a delayed run says so (promise 5), with the first reason only.
   if (effect.kind !== "create" && effect.kind !== "follow-up" && effect.kind !== "cancel") return;
   const { kind, dispatch } = effect;
   if (runOf(draft, dispatch)?.delay === null) {
@@ -94,11 +94,14 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
   }
 }
 
+/** Returns the record of the effect's run. */
+const recordOf = (draft: Draft, effect: Effect): RunRecord | undefined =>
+  "dispatch" in effect && effect.dispatch !== undefined ? runOf(draft, effect.dispatch) : undefined;
+
 function done(draft: Draft, effect: Effect, outcome: Done): void {
-  // A newer view, decided while the older one was being sent, is still to be sent.
-  const newer =
-    (effect.kind === "card" && outcome.kind === "card" && outcome.revision < effect.revision) ||
-    (effect.kind === "label" && outcome.kind === "label" && outcome.revision < effect.revision);
+  const record = recordOf(draft, effect);
+  // A newer view, decided while this one was being sent, is still pending.
+  const newer = "revision" in effect && "revision" in outcome && outcome.revision < effect.revision;
   if (newer) {
     const { notBefore: _, ...rest } = effect;
     const sent =
@@ -109,11 +112,9 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   } else drop(draft, (pending) => pending.id === effect.id);
 
   switch (outcome.kind) {
-    case "create": {
-      const record = effect.kind === "create" ? runOf(draft, effect.dispatch) : undefined;
+    case "create":
       if (record) runCreated(draft, record, outcome.runId, outcome.state);
       return;
-    }
     case "follow-up":
       if (effect.kind === "follow-up") followUpTaken(draft, effect);
       return;
@@ -127,15 +128,12 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       if (effect.kind === "list") listed(draft, effect.asked, outcome.runs);
       return;
     case "card":
-      if (effect.kind === "card") {
-        const record = runOf(draft, effect.dispatch);
-        if (!draft.thread.places.includes(outcome.place))
-          draft.thread.places = [...draft.thread.places, outcome.place];
-        if (record)
-          updateRun(draft, effect.dispatch, { cards: { ...record.cards, [outcome.place]: outcome.message } });
-        // The card is posted, even if a newer view of it is still to be sent.
-        if (newer) release(draft, effect.id);
+      draft.thread.places = [...new Set([...draft.thread.places, outcome.place])];
+      if (record) {
+        updateRun(draft, record.dispatch, { cards: { ...record.cards, [outcome.place]: outcome.message } });
       }
+      // The card is posted, even if a newer view of it is pending.
+      if (newer) release(draft, effect.id);
       return;
     case "read":
       if (effect.kind === "read") addContext(draft, effect.dispatch, outcome.messages, outcome.omitted);
@@ -159,7 +157,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   }
 }
 
-/** Frees the effects that wait for this one. */
+/** Releases the effects that wait for this one. */
 function release(draft: Draft, id: string): void {
   draft.thread.effects = draft.thread.effects.map((effect) => {
     if (effect.after !== id) return effect;
@@ -168,17 +166,16 @@ function release(draft: Draft, id: string): void {
   });
 }
 
-/** The effect, already dropped, will not happen: the people who wait for it are told (promise 5). */
+/** Decides the final failure of an effect, already dropped: the people concerned get a message (promise 5). */
 function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
   const { reason, link } = fault;
+  const record = recordOf(draft, effect);
   const fail = (event: PersonEvent, what: Parameters<typeof givenUpView>[0]): void =>
     tell(draft, event, givenUpView(what, reason, link));
   switch (effect.kind) {
-    case "create": {
-      const record = runOf(draft, effect.dispatch);
+    case "create":
       if (record) runNotStarted(draft, record, reason, link);
       return;
-    }
     case "follow-up":
       followUpLost(draft, effect, reason, link);
       return;
@@ -197,13 +194,12 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       tellEnd(draft, effect, undefined);
       return;
     case "card": {
-      const record = runOf(draft, effect.dispatch);
       if (record === undefined) return;
       const awaited = draft.thread.effects.some(
         ({ kind, after }) => after === effect.id && (kind === "create" || kind === "read"),
       );
       const placed = draft.thread.places.includes(placeAt(effect.at)) && !awaited;
-      // Without a card the run has no place to be told in, so none is made.
+      // Without a card the run has no place for its report, so it isn't started.
       if (!placed && record.runId === null) runNotStarted(draft, record, reason, link);
       else if (!placed && record.request === null) notFollowed(draft, record, reason);
       return;
@@ -217,15 +213,13 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "hand-over":
       fail(effect.event, effect.kind);
       return;
-    case "reply": {
-      const record = effect.dispatch === undefined ? undefined : runOf(draft, effect.dispatch);
+    case "reply":
       if (record) tellAsker(draft, record, elsewhereView(effect.view, reason), effect.id);
       return;
-    }
     case "tell":
     case "react":
     case "label":
-      // The place itself refuses us; only the engine's log can tell.
+      // The place itself refuses messages; the engine has logged the failure.
       return;
     default:
       return effect satisfies never;

@@ -1,4 +1,4 @@
-/** Events from people: whether they concern us, whether their authors may, and what they mean. */
+/** Decides events from people: whether they are for the bot, permitted, and what they mean. */
 import { isAside, parseMention } from "#core/command.ts";
 import type { ButtonEvent, LabelEvent, PersonEvent, ReplyEvent } from "#core/event.ts";
 import type { Permission, Person } from "#core/person.ts";
@@ -8,11 +8,15 @@ import { currentRun, isAtWork, type RunRecord, type Thread } from "#core/thread.
 import * as notes from "#core/words/notes.ts";
 import { applyCommand, applyParsed, cancelRun, commandIn } from "./command.ts";
 import { dispatch, retryRun } from "./dispatch.ts";
-import { add, type Draft, nextId, once, runOf, see, tell } from "./draft.ts";
+import { add, type Draft, nextId, once, runOf, tell } from "./draft.ts";
 
+/** Event ids kept per thread: far more than a platform redelivers. */
+const mostSeen = 5_000;
+
+/** `again`: the event's thread is not saved yet; redeliver the event. */
 export type Concern = "ours" | "not-ours" | "again";
 
-/** Whether the event is for us. Most of what people say is not. `again`: deliver it again later. */
+/** Returns whether the event is for the bot; most messages are not. */
 export function concern(thread: Thread | null, event: PersonEvent, rules: Rules): Concern {
   if (event.by.bot) return "not-ours";
   switch (event.kind) {
@@ -22,20 +26,20 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (labelDefaults(rules, event.label) === undefined) return "not-ours";
       return thread !== null && cameAnotherWay(thread, event) ? "not-ours" : "ours";
     case "button":
-      // The card is posted, but its place is not saved yet.
+      // The card is posted, but its place may not be saved yet.
       return thread === null && event.old !== true ? "again" : "ours";
     case "reply": {
       if (isAside(visible(event.text))) return "not-ours";
-      // A new thread would take the place from the one whose card is above the reply.
+      // A new thread would take the place from the thread whose card is above the reply.
       if (thread === null && event.underOurs) return "again";
       if (event.mention) return "ours";
       if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
       const waiting = thread.waiting.slice(0, 1).map(({ at }) => at);
-      // Requests may be delivered in another order than they were made.
+      // Requests may be delivered out of order.
       const asked = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : waiting;
-      // A reply from before every request is part of a prompt, and no answer to it.
+      // A reply from before every request is part of a prompt, not a follow-up.
       const isEarlier = asked.every((at) => at !== null && isBefore(event.at, at));
       return isEarlier ? "not-ours" : "ours";
     }
@@ -46,12 +50,12 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
 
 const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
 
-/** The most by which the two times that a platform gives for one label differ. */
+/** The largest difference between the two times that a platform gives for one label. */
 const sameLabelMs = 60_000;
 const labelKey = ({ label, recovered }: LabelEvent, way: boolean): string =>
   `label ${(recovered === true) === way ? "read back" : "delivered"} ${label.toLowerCase()} `;
 
-/** Whether the label was taken before by the other way. Only the time shows that both are the same. */
+/** Returns whether this label arrived before, delivered or read back; only its time identifies it. */
 const cameAnotherWay = (thread: Thread, event: LabelEvent): boolean => {
   const key = labelKey(event, false);
   return thread.said.some(
@@ -61,9 +65,9 @@ const cameAnotherWay = (thread: Thread, event: LabelEvent): boolean => {
   );
 };
 
-/** Takes the event, once. Events wait, in order, while a permission is unknown. */
+/** Decides the event, after those that wait for a permission; an event whose author's is unknown waits too. */
 export function takeIn(draft: Draft, event: PersonEvent): void {
-  see(draft, event);
+  draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
   if (event.kind === "label") once(draft, `${labelKey(event, true)}${event.at}`);
   if (draft.thread.waiting.length === 0 && verdict(draft.rules, event.by, event.scope).kind !== "ask") {
     return apply(draft, event);
@@ -80,7 +84,7 @@ function askPermission(draft: Draft, event: PersonEvent): void {
   if (!asked) add(draft, event.id, { kind: "permission", at: event.place, person: event.by });
 }
 
-/** The platform told the person's permission: what waits for it is decided. */
+/** Decides the events that waited for the person's permission. */
 export function permissionKnown(draft: Draft, person: Person, permission: Permission): void {
   draft.thread.waiting = draft.thread.waiting.map((event) =>
     event.by.id === person.id ? { ...event, by: { ...event.by, permission } } : event,
@@ -88,7 +92,7 @@ export function permissionKnown(draft: Draft, person: Person, permission: Permis
   drain(draft);
 }
 
-/** The platform did not tell: what waits for the permission is dropped, and its author is told why. */
+/** Drops the events that waited for the person's permission, and tells their author why. */
 export function permissionUnknown(draft: Draft, person: Person, reason: string): void {
   const first = draft.thread.waiting.find((event) => event.by.id === person.id);
   draft.thread.waiting = draft.thread.waiting.filter((event) => event.by.id !== person.id);
@@ -123,10 +127,7 @@ function apply(draft: Draft, event: PersonEvent): void {
   }
 }
 
-/**
- * Refuses the event. Its author is told each time where that is private, and once where it is public, so that
- * nobody can make us flood a place. A plain reply asked for nothing: it is marked, and explained once a place.
- */
+/** Refuses the event. A public note is sent only once, so that nobody can make the bot flood a place. */
 function refuse(draft: Draft, event: PersonEvent, refusal: Refusal): void {
   if (event.kind === "reply" && !event.mention) {
     markRefused(draft, event);
@@ -161,7 +162,7 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
   if (visible(event.text) !== "") followUp(draft, event, latest);
 }
 
-/** Says once to each person that files do not reach the agent. A message of files alone is marked. */
+/** Tells each person once that files don't reach the agent. A message without text gets a reaction. */
 function leaveFiles(draft: Draft, event: ReplyEvent): void {
   if (visible(event.text) === "") markRefused(draft, event);
   if (once(draft, `files ${event.by.id}`)) tell(draft, event, notes.filesLeftView);

@@ -1,5 +1,4 @@
-/** Decides what a change of a run means for its thread: its record, its cards, and the report of its end. */
-
+/** Decides changes of runs: the record, the cards, and the report of the end. */
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
 import { isOlder, settlesAfter } from "#core/news.ts";
 import type { RunId } from "#core/place.ts";
@@ -10,10 +9,10 @@ import { endView } from "#core/words/end.ts";
 import { givenUpView, notStartedReason, notStartedView } from "#core/words/notes.ts";
 import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
 
-/** `updated_at` of a run that no list or fetch has shown yet: older than any time the API gives. */
+/** `updated_at` of a run before its first snapshot: older than any time the API gives. */
 const neverUpdated = "1970-01-01T00:00:00.000Z";
 
-/** The API made the run. */
+/** Decides that the API has created the run. */
 export function runCreated(draft: Draft, record: RunRecord, runId: RunId, state: string): void {
   updateRun(draft, record.dispatch, {
     runId,
@@ -21,7 +20,7 @@ export function runCreated(draft: Draft, record: RunRecord, runId: RunId, state:
     run: {
       run_id: runId,
       title: record.request?.title ?? record.asked,
-      // An end is told from a snapshot, which may take a while to appear in lists.
+      // Ends are reported from snapshots only.
       state: isEnded(state) ? "QUEUED" : state,
       created_at: record.since,
       updated_at: neverUpdated,
@@ -29,26 +28,22 @@ export function runCreated(draft: Draft, record: RunRecord, runId: RunId, state:
   });
 }
 
-/** The run will never exist: its places are told, and effects that waited for it are dropped. */
+/** Decides that the run will never start: tells its places why, and drops the effects that waited for it. */
 export function runNotStarted(
   draft: Draft,
   record: RunRecord,
   reason: string,
   link: string | undefined,
 ): void {
+  const { dispatch } = record;
+  const needsRun = new Set(["create", "follow-up", "cancel", "read"]);
   const waiting = drop(
     draft,
-    (effect) =>
-      (effect.kind === "create" ||
-        effect.kind === "follow-up" ||
-        effect.kind === "cancel" ||
-        effect.kind === "read") &&
-      effect.dispatch === record.dispatch,
+    (effect) => "dispatch" in effect && effect.dispatch === dispatch && needsRun.has(effect.kind),
   );
-  updateRun(draft, record.dispatch, { failed: reason, open: false, delay: null, cancelling: false });
+  updateRun(draft, dispatch, { failed: reason, open: false, delay: null, cancelling: false });
   const view = notStartedView(record.by, reason, link);
   const places = placesOf(draft, record);
-  const { dispatch } = record;
   for (const place of places) add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
   if (places.length === 0) tellAsker(draft, record, view);
   for (const effect of waiting) {
@@ -56,7 +51,7 @@ export function runNotStarted(
   }
 }
 
-/** Tells the person who asked for the run privately, when none of its places can be told. */
+/** Sends the view privately to the requester of a run whose places can't get it. */
 export function tellAsker(
   draft: Draft,
   { dispatch, by, answerVia }: RunRecord,
@@ -79,7 +74,7 @@ export function notFollowed(draft: Draft, record: RunRecord, reason: string): vo
   tellAsker(draft, record, givenUpView("attach", reason, undefined));
 }
 
-/** The API has taken the follow-up. */
+/** Decides that the API has accepted the follow-up. */
 export function followUpTaken(draft: Draft, { id, dispatch, from }: FollowUpEffect): void {
   updateRun(draft, dispatch, {
     reopened: true,
@@ -92,7 +87,7 @@ export function followUpTaken(draft: Draft, { id, dispatch, from }: FollowUpEffe
   if (message !== undefined) add(draft, id, { kind: "react", at: place, message, reaction: "taken" });
 }
 
-/** The follow-up was given up, and its author is told the reason. It may have arrived unseen all the same. */
+/** Tells the follow-up's author why it failed. It may have arrived all the same, so the run gets time to settle. */
 export function followUpLost(
   draft: Draft,
   effect: FollowUpEffect,
@@ -108,18 +103,17 @@ export function followUpLost(
   add(draft, effect.id, { kind: "tell", at: place, person: by, view });
 }
 
-/** The places where people follow this run. */
-const placesOf = (draft: Draft, record: RunRecord): readonly string[] => {
+function placesOf(draft: Draft, record: RunRecord): readonly string[] {
   const own = Object.keys(record.cards);
   return own.length > 0 ? own : draft.thread.places;
-};
+}
 
 /**
- * Takes in a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is told if it
- * wasn't yet, or if the run has changed since a follow-up was taken.
+ * Decides a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is reported once, and
+ * again if the run has changed since a follow-up.
  *
- * A snapshot that arrives after a follow-up was taken may still be from before it, since lists lag. So such
- * an end is told, and the run stays open until its settling deadline: `isSettled` says that it has passed.
+ * Lists lag, so a snapshot that arrives after a follow-up may be from before it. The run therefore stays open
+ * after such an end until its settling deadline; `isSettled`: the deadline has passed.
  */
 export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled = false): void {
   if (record.run !== null && isOlder(run, record.run)) return;
@@ -154,10 +148,10 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled 
     reopened: !ended && record.reopened,
     open: !ended || mayGoOn,
     ...(mayGoOn ? { settlesAt } : {}),
-    // A run that asks something was not cancelled, and may be cancelled again.
+    // A BLOCKED run was not cancelled, and may be cancelled again.
     cancelling: false,
   });
-  // An attached run can have ended before its card gave it a place.
+  // An attached run may have ended before its card began a place.
   const card = draft.thread.effects.find(
     (effect) => effect.kind === "card" && effect.dispatch === dispatch && effect.message === undefined,
   );
@@ -170,7 +164,7 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled 
   });
 }
 
-/** A short digest that tells two answers apart (length and FNV-1a hash). */
+/** Returns a digest of the answer: length and FNV-1a hash. */
 function gistOf(answer: string): string {
   let hash = 0x811c9dc5;
   for (let index = 0; index < answer.length; index += 1) {
@@ -179,7 +173,7 @@ function gistOf(answer: string): string {
   return `${answer.length}-${hash.toString(16)}`;
 }
 
-/** Tells the end or BLOCKED in each of the run's places. `answer` as in `endView`. */
+/** Reports the end or BLOCKED in each of the run's places; `answer` as in `endView`. */
 export function tellEnd(
   draft: Draft,
   { dispatch, run, again }: AnswerEffect,
@@ -188,7 +182,7 @@ export function tellEnd(
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
   const gist = gistOf(answer ?? "");
-  // The run was only touched, without a follow-up: the same end is not told twice.
+  // Only `updated_at` changed, without a follow-up: the end is not reported twice.
   if (again && record.told?.gist === gist) return;
   if (record.told !== null) updateRun(draft, dispatch, { told: { ...record.told, gist } });
   const view = endView(record, run, answer);

@@ -1,30 +1,29 @@
-/** How a run is shown while it goes on: its card, its status, and the list of runs. */
+/** Views of a run in progress: its card, its status, and the list of runs. */
 import { shorten } from "#base/shorten.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import type { RunRecord } from "#core/thread.ts";
 import type { Action, Span, Text, View } from "#core/view.ts";
 import { links, plain, stateLine } from "./parts.ts";
 
-/** The most characters of a request that people are shown. */
+/** The most characters of a request in a view. */
 export const longestQuote = 300;
 
-/** The request as people are shown it, if it is only a skill. */
+/** Returns the text for a request that consists of a skill alone. */
 export const skillRequest = (skill: string | undefined): string => `Skill ${skill}`;
 
-/** Title of a run whose request has no visible word. */
+/** Title of a run whose request has no visible text. */
 export const untitled = "Agent run";
 
-const waitingFor = {
+const delays = {
   create: "",
   "follow-up": "a message has not reached the agent yet. ",
   cancel: "the run could not be cancelled yet. ",
 };
 
-/** Why the run waits, for its card. `reason` is a sentence. */
-export const delayOf = (kind: keyof typeof waitingFor, reason: string): string =>
-  `${waitingFor[kind]}${reason}`;
+/** Returns the card's reason for a delay of this kind of effect; `reason` is a sentence. */
+export const delayOf = (kind: keyof typeof delays, reason: string): string => `${delays[kind]}${reason}`;
 
-/** The card: state, request, requester, links and buttons. */
+/** Returns the card: state, request, requester, links and buttons. */
 export function cardView(record: RunRecord): View {
   const { run, failed, delay, cancelling, reopened, dispatch, runId } = record;
   const ended = run !== null && isEnded(run.state);
@@ -62,13 +61,13 @@ function requester({ by, runId, run }: RunRecord): Text {
   return line;
 }
 
-/** The state of one run, for a person who asked for it. */
+/** Returns the reply to `status`. */
 export const statusView = (record: RunRecord): View => ({ ...cardView(record), actions: [] });
 
 const runLines = (runs: readonly Run[]): Text[] =>
   runs.map((run) => [{ code: run.run_id }, ` ${stateLine(run.state)[1]} · ${shorten(run.title, 80)}`]);
 
-/** The latest runs of the scope, newest first; at least one. */
+/** Returns the reply to `list`; `runs` is not empty, newest first. */
 export const listView = (runs: readonly Run[]): View =>
   plain(
     "plain",
@@ -76,6 +75,6 @@ export const listView = (runs: readonly Run[]): View =>
     runLines(runs),
   );
 
-/** Asks which of several active runs to cancel. */
+/** Returns the question which of several active runs to cancel. */
 export const whichRunView = (runs: readonly Run[]): View =>
   plain("plain", ["Which one? Say ", { code: "cancel <run>" }, "."], runLines(runs));

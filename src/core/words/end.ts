@@ -1,4 +1,4 @@
-/** How the end of a run, or its question, is told. */
+/** Views of a run's end, or of its question. */
 import type { Run } from "#core/run.ts";
 import type { RunRecord } from "#core/thread.ts";
 import type { Span, Text, View } from "#core/view.ts";
@@ -11,12 +11,12 @@ const endings: Readonly<Record<string, string>> = {
   CANCELLED: "The run was cancelled",
 };
 
+/** Status message of a run that the API no longer knows. */
+export const lostRunReason = "The API no longer knows this run.";
+
 const replyHere = " Reply here to continue.";
 
-/**
- * The reply that tells an end or a BLOCKED. `answer` is the agent's last message; null: there is none;
- * undefined: it could not be read.
- */
+/** Returns the report of an end or a BLOCKED. `answer` is null if there is none, undefined if unreadable. */
 export function endView(
   { by, cancelledBy, runId }: RunRecord,
   run: Omit<Run, "prompt">,
@@ -35,7 +35,7 @@ export function endView(
     headline.push(took === null ? "." : ` after ${took}.`);
   }
   const said = answer?.trim() ? answer : undefined;
-  // Without an answer, the status message stands for it after a success, and is the reason otherwise.
+  // The status message replaces a missing answer after a success, and is the reason otherwise.
   if (status && (state !== "SUCCEEDED" || said === undefined)) {
     details.push([state === "SUCCEEDED" || state === "BLOCKED" ? status : `Reason: ${status}`]);
   }
@@ -48,19 +48,19 @@ export function endView(
   return { tone, headline, ...(said === undefined ? {} : { answer: said }), details, actions: [] };
 }
 
-/** A reply that could not be posted, told privately instead; no reply to it reaches the agent. */
+/** Returns a reply that could not be posted, for a private message, where replies don't reach the agent. */
 export const elsewhereView = (view: View, reason: string): View => ({
   ...view,
   headline: view.headline.filter((span) => span !== replyHere),
   details: [...view.details, [`I could not post this where the run was asked for: ${reason}`]],
 });
 
-/** `1 h 2 min`, `3 min 4 s`, `5 s`; null if the run does not tell. */
+/** Returns `1 h 2 min`, `3 min 4 s` or `5 s`; null if the run has no times. */
 function duration(run: Pick<Run, "run_time" | "started_at" | "updated_at">): string | null {
-  const told = /^P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(run.run_time ?? "");
+  const given = /^P(?:(\d+)D)?T?(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?$/.exec(run.run_time ?? "");
   let seconds: number;
-  if (told && run.run_time !== "P") {
-    const [days = 0, hours = 0, minutes = 0, rest = 0] = told.slice(1).map((part) => Number(part ?? 0));
+  if (given && run.run_time !== "P") {
+    const [days = 0, hours = 0, minutes = 0, rest = 0] = given.slice(1).map((part) => Number(part ?? 0));
     seconds = ((days * 24 + hours) * 60 + minutes) * 60 + rest;
   } else if (run.started_at) {
     seconds = (Date.parse(run.updated_at) - Date.parse(run.started_at)) / 1000;

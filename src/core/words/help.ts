@@ -1,7 +1,7 @@
 import type { View } from "#core/view.ts";
 import { plain, rich } from "./parts.ts";
 
-/** The answer to `help`: every command. `usage` has the platform's own sentences on how to give one. */
+/** Returns the reply to `help`. `usage` has the platform's sentences on giving commands there. */
 export const helpView = (usage: readonly string[]): View =>
   plain(
     "plain",

@@ -1,4 +1,4 @@
-/** Short notes to one person: why something was not done, and what to do next. */
+/** Notes to one person: why something was not done, and what to do next. */
 import type { Person } from "#core/person.ts";
 import type { Refusal } from "#core/policy.ts";
 import type { View } from "#core/view.ts";
@@ -11,21 +11,21 @@ const refusals: Readonly<Record<Refusal, string>> = {
   "not-a-member": "only members of this repository or workspace may do this",
 };
 
-/** The person may not do what they asked for. */
+/** The person may not use the bot here. */
 export const refusedView = (refusal: Refusal): View => plain("bad", [`Sorry, ${refusals[refusal]}.`]);
 
-/** A reply without a mention, of a person who may not steer the run. */
+/** The author of a reply without a mention may not steer the run. */
 export const replyRefusedView = (refusal: Refusal): View =>
   plain("plain", [`Not sent to the agent: ${refusals[refusal]}.`]);
 
-/** The platform did not tell what the person may do. */
+/** The platform did not return the person's permission. */
 export const permissionUnknownView = (reason: string): View =>
   plain("bad", [`I did nothing, because I could not check your permissions: ${reason}`]);
 
-/** A command that can't be carried out as it was typed; `problem` is from `problems.ts`. */
+/** A command is invalid; `problem` is from `problems.ts`. */
 export const problemView = (problem: string): View => note(problem, "attention");
 
-/** `reason` of `givenUpView` for a message to a run that could not be started. */
+/** `reason` of `givenUpView` for a message to a run that never started. */
 export const notStartedReason = "the run could not be started.";
 
 /** The run will never start. */
@@ -45,7 +45,7 @@ const failures = {
   "hand-over": "That didn't work",
 };
 
-/** Something that a person asked for was given up. */
+/** A person's request failed. */
 export const givenUpView = (what: keyof typeof failures, reason: string, link: string | undefined): View =>
   plain("bad", [`${failures[what]}: ${reason}`], fixLine(link));
 
@@ -79,16 +79,16 @@ export const mutedView = note(
 );
 export const unmutedView = note("Unmuted: replies go to the agent again.");
 
-/** A thread of ours has the run that a person wants to follow. */
+/** A thread already follows the run. */
 export const alreadyFollowedView = (run: string): View =>
   note(`A thread here already follows the run \`${run}\`.`);
 /** The run was asked for here, and its own thread is about to follow it. */
 export const followedAtHomeView = (run: string): View =>
   note(`The run \`${run}\` is followed in the thread where it was asked for.`);
-/** The run belongs to a scope where the person may have no rights. */
+/** The run belongs to another scope, where the person may have no rights. */
 export const foreignRunView = (run: string): View =>
   note(`The run \`${run}\` belongs to another channel or repository.`, "bad");
-/** No thread of ours has the run. */
+/** No thread has the run. */
 export const unknownRunView = (run: string): View =>
   note(
     `I don't follow a run \`${run}\` here. \`attach ${run}\` follows a run that was started elsewhere.`,

@@ -1,9 +1,9 @@
-/** The pieces that several views are made of. */
+/** Parts shared by several views. */
 import { shorten } from "#base/shorten.ts";
 import type { Run } from "#core/run.ts";
 import type { Text, View } from "#core/view.ts";
 
-/** A view without buttons. */
+/** Returns a view without buttons. */
 export const plain = (tone: View["tone"], headline: Text, details: readonly Text[] = []): View => ({
   tone,
   headline,
@@ -11,11 +11,11 @@ export const plain = (tone: View["tone"], headline: Text, details: readonly Text
   actions: [],
 });
 
-/** The text of a sentence of ours; backticks mark code. */
+/** Returns the spans of a sentence in which backticks mark code. */
 export const rich = (sentence: string): Text =>
   sentence.split("`").map((piece, index) => (index % 2 === 1 ? { code: piece } : piece));
 
-/** A view of one sentence of ours; backticks mark code. */
+/** Returns a view of one sentence, in which backticks mark code. */
 export const note = (sentence: string, tone: View["tone"] = "plain"): View => plain(tone, rich(sentence));
 
 const states: Readonly<Record<string, readonly [View["tone"], string]>> = {
@@ -30,18 +30,18 @@ const states: Readonly<Record<string, readonly [View["tone"], string]>> = {
   CANCELLED: ["plain", "Cancelled"],
 };
 
-/** Tone and words of a run's state. A state that is unknown to us is shown under its own name. */
+/** Returns tone and text of a run's state. An unknown state is shown by its name. */
 export const stateLine = (state: string): readonly [View["tone"], string] =>
   states[state] ?? ["plain", `State: ${state}`];
 
 const isWebLink = (link: unknown): link is string =>
   typeof link === "string" && /^https?:\/\/[^\s<>|]+$/.test(link);
 
-/** A line with the link under which a person can fix the cause; no line if there is no web link. */
+/** Returns a line that links to where a person can fix the cause; none without a web link. */
 export const fixLine = (link: string | undefined): Text[] =>
   isWebLink(link) ? [[{ link, label: "Fix it here" }]] : [];
 
-/** The run's links, one a line: pull requests, other artifacts with an address, the session. */
+/** Returns the run's links, one a line: pull requests, other artifacts with an address, the session. */
 export function links(run: Omit<Run, "prompt">): Text[] {
   const found: Text[] = [];
   for (const artifact of run.artifacts ?? []) {

@@ -1,4 +1,4 @@
-/** What is wrong with a command as it was typed, and what to type instead. Backticks mark code. */
+/** Problems of commands: what is wrong, and what to type instead. Backticks mark code. */
 import { shorten } from "#base/shorten.ts";
 
 const codes = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(", ");
@@ -8,17 +8,17 @@ export const muteOutside = "Use this inside the thread that you want to mute: me
 export const severalCommands = "A message can hold one command. Send the other one in its own message.";
 export const attachWithoutRun = "`attach` needs the id of the run to follow: `attach <run>`.";
 
-/** `meant`: the command that may be misspelled; `prompt`: the text, if it may be meant as a prompt. */
+/** `meant`: the likely command; `prompt`: the text, if it may be a prompt. */
 export function unknownCommand(word: string, meant: string | undefined, prompt: string | undefined): string {
   const hint = meant === undefined ? "" : `Did you mean \`${meant}\`? `;
   const start = prompt === undefined ? "" : `To start a run: \`run ${shorten(prompt, 60)}\`. `;
   return `I don't know the command \`${shorten(word, 40)}\`. ${hint}${start}\`help\` lists all commands.`;
 }
 
-/** More than one word after a command that takes a run's id. */
+/** More than one word follows a command that takes a run id. */
 export const notOneRun = (verb: string): string => `\`${verb}\` takes at most one run id: \`${verb} <run>\`.`;
 
-/** `meant`: the flag that may be misspelled. */
+/** `meant`: the likely flag. */
 export function unknownFlag(name: string, meant: string | undefined, known: readonly string[]): string {
   const hint =
     meant === undefined
@@ -27,19 +27,19 @@ export function unknownFlag(name: string, meant: string | undefined, known: read
   return `I don't know the flag \`--${shorten(name, 40)}\`. ${hint}`;
 }
 
-/** A flag's value without its closing quotation mark. */
+/** A flag's value has no closing quotation mark. */
 export const unclosedValue = (flag: string): string =>
   `The value of \`--${flag}\` begins with a quotation mark that is never closed.`;
-/** A flag without a value. */
+/** A flag has no value. */
 export const missingValue = (flag: string): string =>
   `\`--${flag}\` needs a value: \`run --${flag} <value> <prompt>\`.`;
-/** A flag's value of more than `most` characters. */
+/** A flag's value has more than `most` characters. */
 export const longValue = (flag: string, most: number): string =>
   `The value of \`--${flag}\` is too long. It may have ${most} characters at most.`;
-/** A flag that may be given once only. */
+/** A flag is repeated. */
 export const flagTwice = (flag: string): string => `\`--${flag}\` was given twice.`;
 
-/** An MCP server that is not in the config file; `known` are in it. */
+/** An MCP server is not in the config file, which has the `known` ones. */
 export function unknownMcpServer(name: string, known: readonly string[]): string {
   const hint = known.length === 0 ? "The config file sets up none." : `These are set up: ${codes(known)}.`;
   return `I don't know the MCP server \`${shorten(name, 40)}\`. ${hint}`;

@@ -11,13 +11,13 @@ import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
 import { sendFollowUp } from "./send-follow-up.ts";
 
-/** How many of the scope's runs are looked for, in how many pages. */
+/** A scope's list ends after so many runs or pages. */
 const listedAtLeast = 10;
 const mostPages = 3;
 const badRequest = 400;
 const notFound = 404;
 
-/** Performs one effect of the thread toward the Agent Runs API. Never rejects. */
+/** Performs one of the thread's effects on the Agent Runs API. Never rejects. */
 export async function performApiEffect(
   api: Api,
   effect: ApiEffect,
@@ -55,7 +55,7 @@ async function cancelRun(api: Api, runId: RunId | null): Promise<Outcome> {
   try {
     await api.agentRuns.cancel(runId);
   } catch (error) {
-    // The API refuses to cancel an ended run with a 400, which may have other reasons too.
+    // The API refuses to cancel an ended run with a 400, which may also have other reasons.
     if (!isApiFault(error) || error.status !== badRequest) throw error;
     const now = await fetchRun(api, runId).catch((fault: unknown) => {
       throw isApiFault(fault) && !fault.retryable ? error : fault;
@@ -74,17 +74,16 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
   }
 }
 
-/** The agent's answer in the turn that ended at `endedAt`, by the API's clock, RFC 3339. */
 async function readAnswer(api: Api, runId: RunId | null, endedAt: string): Promise<Outcome> {
   if (runId === null) return failed(noRun);
   const messages = (await api.transcripts.messages(runId)) ?? [];
   return { ok: true, kind: "answer", text: answerOf(messages, endedAt) };
 }
 
-/** Under whatever name: a factory, a skill or a person may have given the scope's run another one than ours. */
+/** Lists the scope's runs of any config name, since a factory, a skill or a person may have chosen another. */
 async function listOurs(api: Api, scope: Scope): Promise<Outcome> {
   const runs: Run[] = [];
-  const list: Api["agentRuns"]["list"] = (query) => api.agentRuns.list(query);
+  const list = api.agentRuns.list.bind(api.agentRuns);
   await readPages(list, { by: "created_at", mostPages }, async (page) => {
     runs.push(...page.filter((run) => run.metadata?.[scopeKey] === scope));
     return runs.length < listedAtLeast ? "more" : "enough";

@@ -4,14 +4,14 @@ import type { ApiFault } from "#ports.ts";
 const certainties: ReadonlySet<unknown> = new Set<Fault["certainty"]>(["refused", "not-sent", "unknown"]);
 const tooManyRequests = 429;
 
-/** Whether the error has the fields of `ApiFault`, whatever its class. */
+/** Returns whether the error has the fields of `ApiFault`, of any class. */
 export function isApiFault(error: unknown): error is ApiFault {
   if (typeof error !== "object" || error === null) return false;
   const { certainty, retryable, reason }: Partial<Record<keyof ApiFault, unknown>> = error;
   return certainties.has(certainty) && typeof retryable === "boolean" && typeof reason === "string";
 }
 
-/** The fault of a rejected call of the API. An error without the fields of `ApiFault` is a defect. */
+/** Returns the fault of a rejected API call. An error without the fields of `ApiFault` is a defect. */
 export function faultOf(error: unknown): Fault {
   if (!isApiFault(error)) {
     return {

@@ -8,21 +8,21 @@ import type { Deliver } from "#engine/follow/receive-run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 
-/** What effects toward the API are performed with. */
+/** Dependencies of the effects on the API. */
 export interface Api {
   readonly agentRuns: AgentRuns;
   readonly transcripts: Transcripts;
   readonly factories: Factories;
   readonly log: Log;
   readonly deliver: Deliver;
-  /** Config name that marks our runs. */
+  /** Config name of the bot's runs. */
   readonly runName: string;
 }
 
-/** The outcome of an effect that failed. */
+/** Returns the outcome of a failed effect. */
 export const failed = (fault: Fault): Outcome => ({ ok: false, fault });
 
-/** The outcome of a rejected call. The cause of a defect is logged, since people are only told of it. */
+/** Returns the outcome of a rejected call. Logs a defect, since its fault doesn't name the cause. */
 export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome & { ok: false } {
   if (!isApiFault(error)) {
     api.log.error("A call of the Agent Runs API failed unexpectedly", {
@@ -34,16 +34,16 @@ export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome &
   return { ok: false, fault: faultOf(error) };
 }
 
-/** The outcome of a failed search for an earlier try, whose fate stays unknown. */
+/** Returns the outcome of a failed search for an earlier try, whose result stays unknown. */
 export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome {
   return failed({ ...rejected(api, effect, error).fault, certainty: "unknown" });
 }
 
-/** Id of the dispatch's run; null while there is none. */
+/** Returns the id of the dispatch's run; null if there is none yet. */
 export const runIdOf = (thread: Thread, dispatch: DispatchId): RunId | null =>
   thread.runs.find((run) => run.dispatch === dispatch)?.runId ?? null;
 
-/** The run's effects follow its creation in the same lane, so this happens only if it was never created. */
+/** A run's effects follow its creation in the same lane, so this run was never created. */
 export const noRun: Fault = {
   certainty: "refused",
   retryable: false,

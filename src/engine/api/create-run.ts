@@ -9,13 +9,10 @@ import { findDispatch } from "./find-dispatch.ts";
 const tooManyRuns: Fault = {
   certainty: "unknown",
   retryable: true,
-  reason: "There are too many runs to find out whether this one was already created.",
+  reason: "There are too many runs to check whether this one was already created.",
 };
 
-/**
- * Creates the dispatch's run as its record says, directly or through its factory, unless the attempt is
- * uncertain and an earlier try is found to have created it.
- */
+/** Creates the dispatch's run, directly or through its factory. An uncertain attempt first searches for it. */
 export async function createRun(
   api: Api,
   effect: CreateEffect,
@@ -29,7 +26,7 @@ export async function createRun(
   const request = { ...record.request, prompt: withReference(record.request.prompt, dispatch) };
   if (attempt.uncertain) {
     try {
-      // A factory names its runs itself, and a skill may name its runs too.
+      // A factory chooses its runs' names itself, and a skill may do so.
       const name = factory === undefined && request.skill === undefined ? request.config.name : undefined;
       const found = await findDispatch(api.agentRuns, dispatch, { since: effect.since, name });
       if (found === "unsure") return failed(tooManyRuns);

@@ -4,16 +4,16 @@ import type { AgentRuns } from "#ports.ts";
 import { readPages } from "./read-pages.ts";
 
 /**
- * The most by which the service's clock may be behind ours, which itself may have been hours wrong when the
- * effect was decided (after a sleep, in a wrong time zone). An overlooked run would be created twice.
+ * The most by which the service's clock may be behind ours, which may have been hours wrong at the decision (after
+ * a sleep, in a wrong time zone). An overlooked run would be created twice.
  */
 const clockMarginMs = 25 * 60 * 60_000;
 const mostPages = 40;
 
 /**
- * Looks for the run that an earlier try of the dispatch may have created, among those with the config name
- * (undefined: any) that were created after `since` (RFC 3339, our clock). null: there is none; `unsure`: there
- * are too many runs to look through. Rejects like `AgentRuns.list`.
+ * Searches for a run of the dispatch among the runs of a config name (undefined: any) created after `since`
+ * (RFC 3339, our clock). Resolves with null if there is none, and with `unsure` if there are too many runs to
+ * search. Rejects like `AgentRuns.list`.
  */
 export async function findDispatch(
   agentRuns: AgentRuns,
@@ -38,13 +38,13 @@ export async function findDispatch(
   return end === "cut" ? "unsure" : found;
 }
 
-/** The metadata decides where it names a dispatch: a prompt may quote another one's reference line. */
+/** Metadata takes precedence, since a prompt may quote another dispatch's reference line. */
 function isOfDispatch(run: Run, dispatch: DispatchId): boolean {
   const named = run.metadata?.[dispatchKey];
   return named === undefined ? hasReference(run.prompt, dispatch) : named === dispatch;
 }
 
-/** Whether one of the text's lines is the reference line of `id`. */
+/** Returns whether the text contains the reference line of `id`. */
 export function hasReference(text: string, id: string): boolean {
   const line = referenceLine(id);
   return text.split(/\r?\n/).some((other) => other.trim() === line);

@@ -4,9 +4,9 @@ import type { AgentRuns, RunQuery } from "#ports.ts";
 /** The most runs that the API returns in one page. */
 const pageSize = 500;
 
-/** Which runs to read. */
+/** The runs to read. */
 export interface Reading {
-  /** Config name; absent: every run that we may see. */
+  /** Config name; absent: all visible runs. */
   readonly name?: string;
   /** The time that orders the runs, and that `after` refers to. */
   readonly by: "created_at" | "updated_at";
@@ -16,9 +16,8 @@ export interface Reading {
 }
 
 /**
- * Reads runs page by page, newest first, so that none is missed while runs change: a changed run moves to the
- * front, and others are at most read twice. Filters only save work: a service that ignores them is read until
- * a page holds nothing but older runs.
+ * Reads runs page by page, newest first: when a run changes it moves to the front, so that others are read twice
+ * rather than missed. A service that ignores the filters is read up to a page of only older runs.
  *
  * Resolves with `complete`, with `enough` as soon as `visit` does, or with `cut` if pages are left after
  * `mostPages`. Rejects like `AgentRuns.list` and `visit`.
@@ -42,7 +41,7 @@ export async function readPages(
     const { runs, page_info } = await list(cursor === undefined ? query : { ...query, cursor });
     if ((await visit(runs)) === "enough") return "enough";
     const next = page_info.next_cursor;
-    // A cursor that comes again would never end.
+    // Following a repeated cursor would never end.
     if (!page_info.has_next_page || next === undefined || next === null || cursors.has(next))
       return "complete";
     if (after !== undefined && runs.length > 0 && runs.every((run) => Date.parse(run[by]) < after)) {

@@ -16,7 +16,7 @@ const arrivalUnsure: Fault = {
   reason: "The run has no conversation yet that would show whether the message arrived.",
 };
 
-/** An ended run that took the message shows it within so many tries, some 20 seconds. */
+/** An ended run shows an accepted message within so many tries, about 20 seconds. */
 const mostUnsureTries = 5;
 
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
@@ -44,8 +44,8 @@ export async function sendFollowUp(
 }
 
 /**
- * Delivers the run's latest state to its thread before a follow-up changes it: an end that no sweep has seen
- * would never be told. Returns why the run can't be read, if another try may help.
+ * Delivers the run's latest snapshot to its thread before a follow-up changes the run; otherwise an end that no
+ * sweep has seen would never be reported. Returns a fault if the run can't be read and another try may help.
  */
 async function deliverLatest(api: Api, runId: RunId, thread: Thread): Promise<Fault | null> {
   const record = thread.runs.find((known) => known.runId === runId);
@@ -71,8 +71,8 @@ async function hasArrived(
     const arrived = messages.some(({ role, text }) => role === "user" && hasReference(text, id));
     return arrived ? "yes" : "no";
   }
-  // A run that has hardly begun has no conversation yet, though the message may already wait for it.
+  // A run that has hardly begun has no conversation yet, though the message may be queued.
   const { state } = await api.agentRuns.fetch(runId);
-  // One that ended before it began may have the message and be about to go on.
+  // A run that ended before it began may be about to continue with the message.
   return (isEnded(state) && tries >= mostUnsureTries) || state === "BLOCKED" ? "no" : "unsure";
 }

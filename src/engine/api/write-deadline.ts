@@ -2,17 +2,17 @@ import type { Timers } from "#engine/base/timers.ts";
 import type { ApiFault } from "#ports.ts";
 import type { Api } from "./api.ts";
 
-/** Thrown instead of beginning a write too late. */
+/** Rejects a write after the deadline. */
 class TooLate extends Error implements ApiFault {
   override readonly name = "TooLate";
   readonly certainty = "not-sent";
   readonly retryable = true;
-  readonly reason = "The Agent Runs API answers too slowly.";
+  readonly reason = "The Agent Runs API responds too slowly.";
 }
 
 /**
- * The API for one try of one effect, which begins no write later than `beginMs` from now: a write that began
- * after the try was given up could come after the search of the next try. Call `callOff` when the try has ended.
+ * Returns the API for one try of an effect; it rejects writes after `beginMs`. A write that began after the try
+ * timed out might be missed by the search of the next try. Call `callOff` when the try has ended.
  */
 export function withWriteDeadline(
   api: Api,

@@ -1,7 +1,7 @@
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 
-/** Something that the engine did, to be counted and measured. Durations are milliseconds. */
+/** An event for metrics. Durations are in milliseconds. */
 export type EngineEvent =
   | {
       readonly kind: "accepted";
@@ -21,7 +21,7 @@ export type EngineEvent =
       readonly kind: "swept";
       readonly ok: boolean;
       readonly requests: number;
-      /** Number of runs that were found changed. */
+      /** Number of changed runs. */
       readonly changed: number;
       readonly durationMs: number;
     };

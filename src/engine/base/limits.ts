@@ -1,16 +1,17 @@
-/** Limits of the engine; tests shorten them. */
+/** Limits of the engine. */
 export interface Limits {
-  /** Effects of one kind under way at once, for each platform and for the API. */
+  /** Concurrent effects of one kind, for each platform and the API. */
   readonly perSystem: number;
-  /** An effect that takes longer has an unknown outcome. */
+  /** An effect times out after this, with an unknown outcome. */
   readonly effectMs: number;
-  /** How long a stop waits for what is in flight. */
+  /** A stop waits so long for work in flight. */
   readonly stopMs: number;
 }
 
+/** The limits in production. */
 export const defaultLimits: Limits = {
   perSystem: 16,
   effectMs: 5 * 60_000,
-  // Many supervisors kill a process ten seconds after they told it to stop.
+  // Many supervisors kill a process ten seconds after SIGTERM.
   stopMs: 9_000,
 };

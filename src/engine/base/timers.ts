@@ -1,6 +1,6 @@
 import type { Clock } from "#ports.ts";
 
-/** Timers that can be cancelled all at once, so that none is left after the engine has stopped. */
+/** Timers that can all be cancelled together when the engine stops. */
 export interface Timers {
   /** Calls `then` once after `ms`; the returned function cancels it. Does nothing once the timers are closed. */
   after(ms: number, then: () => void): () => void;
@@ -8,12 +8,14 @@ export interface Timers {
   sleep(ms: number): Promise<void>;
   /** Cancels every timer. */
   close(): void;
+  /** Returns whether `close` was called. */
   closed(): boolean;
 }
 
-/** Longer waits are made of several timers, whose range is limited. */
+/** The longest single timer, since platforms limit their range; longer waits take several. */
 const longestMs = 3_600_000;
 
+/** Creates timers on the clock. */
 export function createTimers(clock: Clock): Timers {
   const endings = new Set<() => void>();
   let closed = false;

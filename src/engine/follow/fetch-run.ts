@@ -7,20 +7,20 @@ import type { AgentRuns, Clock } from "#ports.ts";
 import type { OpenRun } from "./open-runs.ts";
 import type { Received, ReceiveRun } from "./receive-run.ts";
 
-/** A run is fetched less often the longer it has not changed: about six times in that time. */
+/** The interval between fetches is the time since the run's last change, divided by this. */
 const fetchesPerAge = 6;
 const longestIntervalMs = 60_000;
 const retryFirstMs = 30_000;
 const retryMostMs = 10 * 60_000;
-/** A run is given up once the API has said for so long, and so often, that there is no such run. */
+/** A run is given up after the API has not known it for so long and so many times. */
 const missingForMs = 60 * 60_000;
 const missingTimes = 3;
 const unauthorized = 401;
 const notFound = 404;
 
 /**
- * Fetches one run and passes it on. Rejects like `AgentRuns.fetch` if the failure is not about this run. A
- * run that the API has long not known is passed on as lost.
+ * Creates the function that fetches one run and receives the snapshot. It rejects like `AgentRuns.fetch` if the
+ * failure is not specific to the run. A run that the API no longer knows is received as lost.
  */
 export function createFetchRun(options: {
   readonly fetch: AgentRuns["fetch"];
@@ -38,7 +38,7 @@ export function createFetchRun(options: {
     const now = clock.now();
     const missing = { since: run.missing?.since ?? now, times: (run.missing?.times ?? 0) + 1 };
     run.fetchAt = now + backoffMs(missing.times, retryFirstMs, retryMostMs, clock.random());
-    // So that sweeps don't look for it at every tick.
+    // Otherwise each sweep would search for it.
     run.shownAt = now;
     run.missing = missing;
     if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.reason });
@@ -46,7 +46,7 @@ export function createFetchRun(options: {
     if (error.status !== notFound || !isGone) return "unchanged";
     log.error("A run is given up: the API no longer knows it", { run: run.runId });
     const received = await receive(lostRun(run.record, run.runId, now), "fetch");
-    // If its thread could not be saved, the run is still missing.
+    // Receiving clears it, but if the thread could not be saved, the run is still missing.
     run.missing = missing;
     return received;
   }
@@ -60,7 +60,7 @@ export function createFetchRun(options: {
     }
     const wasUndelivered = run.undelivered !== null;
     const received = await receive(found, "fetch");
-    // It was fetched singly only because it could not be delivered.
+    // It was fetched by id only because it could not be delivered.
     if (wasUndelivered && received === "delivered") run.unlisted = false;
     const now = clock.now();
     const intervalMs = Math.max((now - run.changedAt) / fetchesPerAge, fetchIntervalMs);

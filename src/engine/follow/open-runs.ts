@@ -4,30 +4,30 @@ import type { RunRecord, Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
 
-/** How long a run may stay unshown until it is looked for: at first, once lists have shown it, and at most. */
+/** How long lists may omit a run before it is searched for: at first, once lists have shown it, and at most. */
 export const quiet = { firstMs: 30_000, listedMs: 5 * 60_000, mostMs: 60 * 60_000 };
 
-/** An unfinished run, and when to look at it next. Times are milliseconds by our clock. */
+/** An unfinished run and its schedule. Times are milliseconds by our clock. */
 export interface OpenRun {
   readonly runId: RunId;
   readonly thread: Ref;
-  /** The run's record as last saved, but for the prompt, which may be long. */
+  /** The run's record as last saved, without the request, which may be long. */
   record: RunRecord;
-  /** The wait for the record's settling deadline; null: it has none. */
+  /** The timer for the record's settling deadline; null without one. */
   settling: Settling | null;
-  /** When the API last showed it; before that, when it became known here. */
+  /** Time of the last snapshot or, before the first, of this object's creation. */
   shownAt: number;
-  /** How long it may stay unshown before it is looked for. */
+  /** How long lists may omit it before it is searched for. */
   quietMs: number;
-  /** When it last changed or took a follow-up. */
+  /** Time of the last change or follow-up. */
   changedAt: number;
-  /** Lists of its name leave it out, so it is fetched singly. */
+  /** Lists of its name omit it, so it is fetched by id. */
   unlisted: boolean;
-  /** When it may be fetched singly again. */
+  /** Earliest time of the next fetch by id. */
   fetchAt: number;
-  /** Since when, and how often, the API has answered that there is no such run. */
+  /** Since when, and how often, the API has refused to return it. */
   missing: { readonly since: number; readonly times: number } | null;
-  /** Deliveries to its thread that failed in a row, and when to try the next one. */
+  /** Failed deliveries to its thread in a row, and the earliest time of the next one. */
   undelivered: { readonly failures: number; readonly notBefore: number } | null;
 }
 
@@ -37,17 +37,18 @@ interface Settling {
   readonly cancel: () => void;
 }
 
+/** The unfinished runs of all threads. */
 export interface OpenRuns {
-  /** Takes over the runs of a saved or loaded thread. Returns whether one of its unfinished runs is new. */
+  /** Updates the runs of a saved or loaded thread. Returns whether an unfinished one is new. */
   onSaved(thread: Thread): boolean;
   get(runId: RunId): OpenRun | undefined;
-  /** Forgets a run that no thread holds any more. */
+  /** Removes a run that no thread has any more. */
   forget(runId: RunId): void;
   all(): readonly OpenRun[];
   size(): number;
 }
 
-/** The unfinished runs of all threads. */
+/** Creates an empty set of open runs. */
 export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
   const runs = new Map<string, OpenRun>();
   const byThread = new Map<Ref, ReadonlySet<string>>();
@@ -76,10 +77,7 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
     return run;
   }
 
-  /**
-   * Has the next sweep after the record's settling deadline look at the run. The wait is a timer's, since a clock
-   * that is put forward must not end it.
-   */
+  /** Has a sweep look at the run after its deadline. A timer, since clocks can be set. */
   function settle(run: OpenRun): void {
     const waitMs = settlesInMs(run.record, clock.now());
     const deadline = run.record.settlesAt ?? null;

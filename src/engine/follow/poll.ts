@@ -8,14 +8,16 @@ import type { Clock } from "#ports.ts";
 import type { OpenRuns } from "./open-runs.ts";
 import type { Sweeper, Swept } from "./sweep.ts";
 
+/** Result of the last sweep; `at` in milliseconds since the epoch. */
 export type SweepHealth =
   | { readonly ok: true; readonly at: number }
   | { readonly ok: false; readonly at: number; readonly reason: string };
 
+/** Repeats sweeps. */
 export interface Poller {
   /** Starts polling. */
   open(): void;
-  /** Sweeps soon, and often for a while: something was dispatched or steered. */
+  /** Sweeps soon, and often for a while, after a dispatch or a follow-up. */
   wake(): void;
   /** Starts no further sweep; resolves when the one under way has ended. */
   close(): Promise<void>;
@@ -23,20 +25,20 @@ export interface Poller {
   lastSweep(): SweepHealth | null;
 }
 
-/** The tick stays short for so long after a change. */
+/** The interval stays short for so long after a change. */
 const livelyMs = 60_000;
 const growth = 1.5;
 const slowestMs = 30_000;
 const failureMostMs = 60_000;
 
-/** Sweeps repeatedly, one sweep at a time, while a run is unfinished. No error ends the polling. */
+/** Sweeps repeatedly, one sweep at a time, while a run is unfinished. Errors don't end the polling. */
 export function createPoller(options: {
   readonly sweeper: Sweeper;
   readonly openRuns: OpenRuns;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
-  /** The shortest tick. */
+  /** The shortest interval between two sweeps. */
   readonly intervalMs: number;
   readonly observe: Observe;
 }): Poller {
@@ -48,7 +50,7 @@ export function createPoller(options: {
   let livelyUntil = 0;
   let delayMs = intervalMs;
   let failures = 0;
-  /** After a failure no sweep starts before this time, not even when woken. */
+  /** After a failure, no sweep starts before this time, even after `wake`. */
   let notBefore = 0;
   let last: SweepHealth | null = null;
 
@@ -69,36 +71,28 @@ export function createPoller(options: {
 
   async function tick(): Promise<void> {
     startedAt = clock.now();
+    let swept: Swept = { requests: 0, changed: 0, undelivered: 0 };
+    let reason: string | null = null;
     try {
-      const swept = await sweeper.sweep();
+      swept = await sweeper.sweep();
       failures = 0;
       if (swept.changed > 0) livelyUntil = clock.now() + livelyMs;
       delayMs =
         clock.now() < livelyUntil ? intervalMs : Math.min(delayMs * growth, Math.max(slowestMs, intervalMs));
-      const ok = swept.undelivered === 0;
-      const reason = `${swept.undelivered} changed runs could not be saved`;
-      report(ok ? { ok, at: clock.now() } : { ok, at: clock.now(), reason });
-      measure(swept, ok);
+      if (swept.undelivered > 0) reason = `${swept.undelivered} changed runs could not be saved`;
     } catch (error) {
       failures += 1;
       const askedMs = (isApiFault(error) ? error.retryAfterMs : undefined) ?? 0;
       notBefore =
         clock.now() + Math.max(askedMs, backoffMs(failures, intervalMs * 2, failureMostMs, clock.random()));
-      report({ ok: false, at: clock.now(), reason: isApiFault(error) ? error.reason : reasonOf(error) });
-      measure({ requests: 0, changed: 0 }, false);
+      reason = isApiFault(error) ? error.reason : reasonOf(error);
     }
-  }
-
-  /** Logs a change of health once, not at every tick. */
-  function report(health: SweepHealth): void {
-    if (!health.ok && last?.ok !== false)
-      log.warn("Runs can't be followed for now", { reason: health.reason });
-    if (health.ok && last?.ok === false) log.info("Runs are followed again");
-    last = health;
-  }
-
-  function measure({ requests, changed }: Pick<Swept, "requests" | "changed">, ok: boolean): void {
-    observe({ kind: "swept", ok, requests, changed, durationMs: clock.now() - startedAt });
+    if (reason !== null && last?.ok !== false) log.warn("Runs can't be followed for now", { reason });
+    if (reason === null && last?.ok === false) log.info("Runs are followed again");
+    const at = clock.now();
+    last = reason === null ? { ok: true, at } : { ok: false, at, reason };
+    const { requests, changed } = swept;
+    observe({ kind: "swept", ok: reason === null, requests, changed, durationMs: at - startedAt });
   }
 
   return {

@@ -7,19 +7,20 @@ import type { Run } from "#core/run.ts";
 import type { Clock } from "#ports.ts";
 import { type OpenRun, type OpenRuns, quiet } from "./open-runs.ts";
 
-/** Has a run decided in its thread. False if no thread holds the run. Rejects as the store does. */
+/** Delivers a snapshot to the run's thread; resolves with false if no thread has the run. Rejects like the store. */
 export type Deliver = (event: RunEvent) => Promise<boolean>;
 
-/** What showed the run: a list of the latest changes, a list of all runs of its name, or a single fetch. */
+/** Source of a snapshot: a list of the latest changes, a list of all runs of the name, or a fetch by id. */
 export type Source = "changes" | "all" | "fetch";
-/** `unknown`: not one of our unfinished runs. `undelivered`: it is news, but its thread can't be saved. */
+/** `unknown`: not one of the open runs. `undelivered`: it is news, but its thread can't be saved. */
 export type Received = "unknown" | "unchanged" | "delivered" | "undelivered";
+/** Receives a snapshot. Never rejects. */
 export type ReceiveRun = (run: Run, source: Source) => Promise<Received>;
 
 const deliverAgainFirstMs = 1_000;
 const deliverAgainMostMs = 5 * 60_000;
 
-/** Takes a snapshot of a run from the API and delivers it to its thread if it is news. Never rejects. */
+/** Creates the function that delivers snapshots to their threads if they are news. */
 export function createReceiveRun(options: {
   readonly openRuns: OpenRuns;
   readonly deliver: Deliver;
@@ -40,7 +41,7 @@ export function createReceiveRun(options: {
       const waitMs = backoffMs(failures, deliverAgainFirstMs, deliverAgainMostMs, clock.random());
       open.undelivered = { failures, notBefore: clock.now() + waitMs };
       if (failures === 1) {
-        log.error("A run's change could not be saved; it is tried again", {
+        log.error("A run's change could not be saved; retrying", {
           run: open.runId,
           reason: reasonOf(error),
         });
@@ -64,9 +65,9 @@ export function createReceiveRun(options: {
   };
 }
 
-/** A run that only a rarer look found changed is looked for soon again, any other one ever less often. */
+/** Returns the next `quietMs`: short after a change that the list of changes missed, else growing. */
 function quietMsAfter(open: OpenRun, source: Source, isChanged: boolean): number {
-  // The look was outdated.
+  // The snapshot was outdated.
   if (!isChanged && open.settling?.isOver) return quiet.firstMs;
   if (source === "changes") return quiet.listedMs;
   return isChanged ? quiet.firstMs : Math.min(open.quietMs * 2, quiet.mostMs);

@@ -1,18 +1,20 @@
 import type { OpenRun } from "./open-runs.ts";
 
-/** Lists of other names, and fetches of single runs, in one sweep at most. */
+/** The most lists of other names, and fetches by id, in one sweep. */
 const mostOtherNames = 10;
 const mostFetches = 5;
 
+/** How to find each run. */
 export interface SweepPlan {
-  /** The runs that are found by listing their name. */
+  /** Runs to list, by name. */
   readonly byName: ReadonlyMap<string, readonly OpenRun[]>;
+  /** Runs to fetch by id. */
   readonly fetched: readonly OpenRun[];
 }
 
 /**
- * Chooses whichever takes fewer requests: one list for all runs of a name, or one fetch a run. Our own name,
- * `runName`, is always listed. A single run of another name is fetched: other people's runs may share the name.
+ * Chooses between one list for all runs of a name and one fetch for each run. The bot's own name, `runName`, is
+ * always listed. A single run of another name is fetched, since others' runs may share the name.
  */
 export function planSweep(runs: readonly OpenRun[], runName: string): SweepPlan {
   const byName = new Map<string, OpenRun[]>();
@@ -35,7 +37,7 @@ export function planSweep(runs: readonly OpenRun[], runName: string): SweepPlan 
   return { byName, fetched };
 }
 
-/** The names to list in this sweep: ours, then those that were listed longest ago. */
+/** Returns the names to list in this sweep: `runName`, then those listed longest ago. */
 export function namesInTurn(
   names: Iterable<string>,
   runName: string,
@@ -46,12 +48,12 @@ export function namesInTurn(
   return [...all.filter((name) => name === runName), ...others.slice(0, mostOtherNames)];
 }
 
-/** The runs to fetch in this sweep: those that have been due longest. */
+/** Returns the runs to fetch in this sweep: those that have been due longest. */
 export function fetchesInTurn(runs: readonly OpenRun[], now: number): readonly OpenRun[] {
   const due = runs.filter((run) => run.fetchAt <= now);
   return due.sort((one, two) => one.fetchAt - two.fetchAt).slice(0, mostFetches);
 }
 
-/** The runs that nothing has shown for longer than they may stay unshown. */
+/** Returns the runs that have been without a snapshot for longer than `quietMs`. */
 export const quietOnes = (runs: readonly OpenRun[], now: number): readonly OpenRun[] =>
   runs.filter((run) => run.shownAt + run.quietMs <= now);

@@ -8,48 +8,50 @@ import type { OpenRun, OpenRuns } from "./open-runs.ts";
 import type { Received, ReceiveRun, Source } from "./receive-run.ts";
 import { fetchesInTurn, namesInTurn, planSweep, quietOnes } from "./sweep-plan.ts";
 
+/** Result of a sweep. */
 export interface Swept {
   readonly requests: number;
-  /** Runs whose change was delivered to their thread. */
+  /** Changes delivered to their threads. */
   readonly changed: number;
-  /** Runs with a change that is still to be delivered, because their thread could not be saved. */
+  /** Runs whose change could not be delivered, since their thread can't be saved. */
   readonly undelivered: number;
 }
 
+/** Finds changes of the open runs. */
 export interface Sweeper {
-  /** Looks once for changes of all unfinished runs. Rejects like `AgentRuns` when the API can't be asked. */
+  /** Finds and delivers changes of all open runs once. Rejects like `AgentRuns`. */
   sweep(): Promise<Swept>;
-  /** Forgets how far sweeps have come: no run is unfinished. */
+  /** Forgets the progress of earlier sweeps; to be called when no run is open. */
   reset(): void;
 }
 
-/** How far the sweeps of one name have come. Those by the API's clock are milliseconds since the epoch. */
+/** Progress of the sweeps of one name. Times are milliseconds since the epoch. */
 interface Watermark {
   /** The newest `updated_at` seen by sweeps that read all changes, by the API's clock. */
   readonly newest: number;
   /** When it was first seen, by our clock. */
   readonly seenAt: number;
-  /** When the last such sweep was, by our clock. */
+  /** Time of the last such sweep, by our clock. */
   readonly completeAt: number;
   /** The newest `updated_at` seen by any sweep, by the API's clock. */
   readonly front: number;
 }
 
-/** A change may appear in lists so long after a later one. */
+/** A change may appear in lists so much later than a change after it. */
 const overlapMs = 60_000;
-/** How far the API's clock may be behind ours, where only ours is known. */
+/** How far the API's clock may be behind ours. */
 const clockMarginMs = 5 * 60_000;
 const mostPages = 200;
 const mostAtOnce = 16;
 
-/** Sweeps cost one list request for each name, not one request for each run. */
+/** Creates the sweeper, which sends one list request for each name rather than one request for each run. */
 export function createSweeper(options: {
   readonly agentRuns: AgentRuns;
   readonly openRuns: OpenRuns;
   readonly receive: ReceiveRun;
   readonly clock: Clock;
   readonly log: Log;
-  /** Config name that marks our runs. */
+  /** Config name of the bot's runs. */
   readonly runName: string;
   /** The shortest time between two fetches of one run. */
   readonly fetchIntervalMs: number;
@@ -106,7 +108,7 @@ export function createSweeper(options: {
         return news === newsBefore && isBehind(page, mark, clock.now()) ? "enough" : "more";
       });
       if (end === "cut") log.warn("A sweep found more runs than it could page through", { name });
-      // Changes that could not be delivered don't count: their runs are fetched singly.
+      // Undelivered changes don't count: their runs are fetched by id.
       if (end === "complete") {
         const seenAt = newest === mark?.newest ? mark.seenAt : clock.now();
         watermarks.set(name, { newest, seenAt, completeAt: clock.now(), front: newest });
@@ -139,17 +141,17 @@ export function createSweeper(options: {
         else overdue.push(...quiet);
       } catch (error) {
         if (!isLasting(error)) throw error;
-        // The API does not let us list this name; it may still let us fetch each run.
+        // The API refuses to list this name, but may return each run by id.
         if (name === runName) refusal = error;
         for (const run of runs) run.unlisted = true;
       }
     }
-    // Planned again: some runs have turned out to be unlisted.
+    // A new plan, since some runs have turned out to be unlisted.
     const { fetched } = planSweep(openRuns.all(), runName);
     for (const run of [...overdue, ...fetchesInTurn(fetched, clock.now())]) {
       if (stopped()) break;
       const received = count(await fetchRun(run));
-      // The list of changes, read just before, should have shown it.
+      // The list of changes, read just before, should have included it.
       const wasMissed = received === "delivered" || received === "undelivered";
       if (wasMissed && !fetched.includes(run)) run.unlisted = true;
     }
@@ -167,28 +169,25 @@ export function createSweeper(options: {
   };
 }
 
-/** A run whose thread can't be saved must not cause the changes of all others to be listed again. */
+/** Otherwise the undelivered run would cause the changes of all others to be listed again. */
 function fetchLater(run: OpenRun | undefined): void {
   if (run === undefined) return;
   run.unlisted = true;
   run.fetchAt = Math.max(run.fetchAt, run.undelivered?.notBefore ?? 0);
 }
 
-/** When it was asked for, by our clock. */
+/** Time of the request, by our clock. */
 const askedAt = ({ record }: OpenRun): number => Date.parse(record.since) || 0;
 
 const createdAt = (run: OpenRun): number => Date.parse(run.record.run?.created_at ?? "") || askedAt(run);
 
-/**
- * Changes as old as the newest one, or a little older, may appear late. Once the newest has been the newest
- * for long enough, none can, and the same changes are not read again and again.
- */
+/** Changes just before the newest may appear late; they are read again until it has been known for `overlapMs`. */
 const startAfter = ({ seenAt, newest }: Watermark, now: number): number =>
   now - seenAt > overlapMs ? newest - 1 : newest - overlapMs;
 
 /**
- * True if the pages after one without news can wait: sweeps have seen them, but for changes that appear late.
- * Those are looked for once in a while, so that a burst of changes is not read again at every tick.
+ * Returns true if the pages after this one hold only changes that earlier sweeps read, or that appeared late; the
+ * late ones are read once every `overlapMs`, so that a burst of changes is not read again at each tick.
  */
 function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number): boolean {
   const sinceMs = mark === undefined ? Number.NaN : now - mark.completeAt;
@@ -198,10 +197,7 @@ function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number
   return isNewestFirst && (times.at(-1) ?? Number.NaN) <= mark.front;
 }
 
-/**
- * Where the first sweep of a name starts, so that it shows each run that has changed: at the oldest last
- * snapshot, or when the run was asked for where there is none.
- */
+/** Returns the start of a first sweep: the oldest of the runs' last snapshots or, where there is none, requests. */
 function earliestChange(runs: readonly OpenRun[]): number {
   const times = runs.map((run) => {
     const updatedAt = Date.parse(run.record.run?.updated_at ?? "") || 0;
@@ -210,6 +206,6 @@ function earliestChange(runs: readonly OpenRun[]): number {
   return Math.min(...times);
 }
 
-/** The same request would be refused again, and not because of our credentials. */
+/** Returns whether a retry would be refused too, for a reason other than our credentials. */
 const isLasting = (error: unknown): boolean =>
   isApiFault(error) && error.certainty === "refused" && !error.retryable && error.status !== 401;

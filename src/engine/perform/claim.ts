@@ -5,11 +5,11 @@ import type { Store } from "#ports.ts";
 const taken: Fault = {
   certainty: "refused",
   retryable: false,
-  reason: "Another thread here has it already.",
+  reason: "Another thread has it already.",
   code: takenCode,
 };
 
-/** The place or run that the outcome adds to its thread; null: none. */
+/** Returns the ref of the place or run that the outcome adds to its thread, or null. */
 function claimOf(outcome: Outcome): Ref | null {
   if (!outcome.ok) return null;
   if (outcome.kind === "create") return runRef(outcome.runId);
@@ -18,8 +18,8 @@ function claimOf(outcome: Outcome): Ref | null {
 }
 
 /**
- * The fault of an outcome that can never be saved because another thread has the place or run that it adds, as
- * when two people attach one run at once. null: that is not the reason, or can't be known now. Never rejects.
+ * Resolves with the fault of an outcome that can never be saved because another thread has the place or run that
+ * it adds, as when two people attach one run at once; with null for any other or unknown reason. Never rejects.
  */
 export async function takenFault(store: Store, thread: Ref, outcome: Outcome): Promise<Fault | null> {
   const claim = claimOf(outcome);

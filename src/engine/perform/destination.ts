@@ -1,16 +1,13 @@
 import { type Effect, toApi, toEngine } from "#core/effect.ts";
 import { platformOf } from "#core/place.ts";
 
-/** The system that performs the effect: the API, the engine, or a platform by its name. */
+/** Returns the system that performs the effect: the API, the engine or a platform, by name. */
 export function systemOf(effect: Effect): string {
   if ("at" in effect) return platformOf(effect.at);
   return effect.kind === "hand-over" ? toEngine : toApi;
 }
 
-/**
- * The effects that may be tried now: the first toward each destination, unless it comes after an effect that
- * is still pending. Effects toward one destination are performed in order, one at a time.
- */
+/** Returns the first effect toward each destination, unless it must wait for another pending effect. */
 export function firstByDestination(effects: readonly Effect[]): ReadonlyMap<string, Effect> {
   const firsts = new Map<string, Effect>();
   for (const effect of effects) if (!firsts.has(effect.to)) firsts.set(effect.to, effect);

@@ -5,10 +5,7 @@ import type { Outcome } from "#core/outcome.ts";
 import { failed } from "#engine/api/api.ts";
 import type { Save } from "#engine/save.ts";
 
-/**
- * Has the event decided in the thread that the ref leads to. It may be repeated, since the thread remembers
- * the event's id. Never rejects.
- */
+/** Has the event decided in the ref's thread. May be repeated, since threads record event ids. Never rejects. */
 export async function handOver(save: Save, effect: HandOverEffect, log: Log): Promise<Outcome> {
   try {
     const { answer } = await save(effect.event, { ref: effect.ref, onlyKnown: true });

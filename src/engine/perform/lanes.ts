@@ -1,4 +1,5 @@
 import { backoffMs } from "#base/backoff.ts";
+import { createInFlight } from "#base/in-flight.ts";
 import { createKeyedLimit } from "#base/keyed-limit.ts";
 import type { Log } from "#base/log.ts";
 import type { Effect } from "#core/effect.ts";
@@ -6,36 +7,36 @@ import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
-import { createInFlight } from "#engine/base/in-flight.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
 import { firstByDestination, systemOf } from "./destination.ts";
 import type { PerformEffect } from "./perform-effect.ts";
 import type { SaveOutcome } from "./save-outcome.ts";
 
-/** One destination of one thread: its effects happen in order, one at a time. */
+/** One destination of one thread. Its effects are performed in order, one at a time. */
 interface Lane {
-  /** An effect waits for a slot, is being performed, or has its outcome saved. */
+  /** An effect is waiting for a slot, being performed, or having its outcome saved. */
   busy: boolean;
   callOff: () => void;
-  /** Outcomes in a row that left their effect unchanged. */
+  /** Number of outcomes in a row that left their effect unchanged. */
   stuck: number;
   notBefore: number;
 }
 
 interface Work {
   thread: Thread;
-  /** Effects that were decided in this process and whose tries all have a known outcome. */
+  /** Ids of effects decided in this process whose tries all have a known outcome. */
   readonly fresh: Set<string>;
   readonly lanes: Map<string, Lane>;
 }
 
+/** Performs the effects of all threads. */
 export interface Lanes {
-  /** Updates the saved thread. Effects that `before` held and that are new here may already have been tried. */
+  /** Updates the saved thread. Effects of `before` that are new here may already have been tried. */
   onSaved(thread: Thread, before: Thread | null): void;
-  /** Begins to perform. */
+  /** Starts performing. */
   open(): void;
-  /** Begins nothing more; resolves when what is in flight has ended and its outcome is saved. */
+  /** Starts nothing more; resolves when all effects in flight have ended and their outcomes are saved. */
   close(): Promise<void>;
   pendingEffects(): number;
   inFlight(): number;
@@ -45,7 +46,7 @@ const defaultPauseMs = 1_000;
 const stuckFirstMs = 1_000;
 const stuckMostMs = 60_000;
 
-/** Performs the threads' effects. The threads here are copies of what the store last saved. */
+/** Creates the lanes, which work on the threads as last saved. */
 export function createLanes(options: {
   readonly perform: PerformEffect;
   readonly saveOutcome: SaveOutcome;
@@ -54,7 +55,7 @@ export function createLanes(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly observe: Observe;
-  /** Called with each outcome that was saved. */
+  /** Called with each saved outcome. */
   readonly onOutcome: (effect: Effect, outcome: Outcome) => void;
   /** Called for a thread that the store no longer has. */
   readonly onGone: (thread: Ref) => void;
@@ -63,12 +64,12 @@ export function createLanes(options: {
   const inSlot = createKeyedLimit(options.perSystem);
   const inFlight = createInFlight();
   const works = new Map<Ref, Work>();
-  /** When the rate limit of a system and a kind of effect ends, for all threads. */
+  /** End of the rate limit of each `pauseKey`. */
   const pauses = new Map<string, number>();
   let open = false;
   let performing = 0;
 
-  /** Effects that hang or are limited together: a service that refuses creates may well answer reads. */
+  /** Slots and rate limits are per system and kind: a service that refuses creates may still allow reads. */
   const pauseKey = (effect: Effect): string => `${systemOf(effect)} ${effect.kind}`;
 
   function pause(key: string, until: number): void {
@@ -106,7 +107,7 @@ export function createLanes(options: {
 
   /** Resolves when the slot is free again; the lane stays busy until the outcome is saved. */
   async function takeTurn(work: Work, to: string, lane: Lane, slot: string): Promise<void> {
-    // While it waited for the slot, the effect may have been replaced or postponed.
+    // The effect may have been replaced or postponed while it waited for the slot.
     const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
     if (effect === undefined || pauseKey(effect) !== slot || readyAt(effect, lane) > clock.now()) {
       lane.busy = false;
@@ -137,7 +138,7 @@ export function createLanes(options: {
       else log.warn("An effect failed", fields);
     }
     const saved = await saveOutcome(work.thread.id, effect, outcome);
-    // The effect is still in the store, and its outcome is looked up after the next start.
+    // The effect stays in the store; the next start searches for its result.
     if (saved === "closed") return;
     if (saved === "gone") {
       works.delete(work.thread.id);
@@ -147,7 +148,7 @@ export function createLanes(options: {
     }
     const left = work.thread.effects.find(({ id }) => id === effect.id);
     if (left !== undefined && sameTry(left, effect)) {
-      // The decision ignored the outcome. Trying again at once would never end.
+      // The decision ignored the outcome; an immediate retry would loop.
       lane.stuck += 1;
       lane.notBefore = clock.now() + backoffMs(lane.stuck, stuckFirstMs, stuckMostMs, clock.random());
       if (lane.stuck === 1) log.error("An outcome left its effect unchanged", { effect: effect.id });

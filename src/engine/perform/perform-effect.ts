@@ -11,13 +11,13 @@ import type { Save } from "#engine/save.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { handOver } from "./hand-over.ts";
 
-/** Tries the effect of the thread once. Never rejects. */
+/** Tries one of the thread's effects. Never rejects. */
 export type PerformEffect = (effect: Effect, thread: Thread, attempt: Attempt) => Promise<Outcome>;
 
 const tookTooLong = failed({
   certainty: "unknown",
   retryable: true,
-  reason: "There was no answer in time.",
+  reason: "No answer arrived in time.",
 });
 
 const defect = failed({
@@ -26,10 +26,7 @@ const defect = failed({
   reason: "Something unexpected went wrong in the bot.",
 });
 
-/**
- * Passes each effect to the system that performs it. After `limitMs` the outcome is unknown, whatever the
- * system still does.
- */
+/** Creates the function that passes effects to their systems. After `limitMs` the outcome is unknown. */
 export function createPerformEffect(options: {
   readonly api: Api;
   readonly platforms: readonly Platform[];

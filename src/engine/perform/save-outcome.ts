@@ -10,7 +10,7 @@ import type { Save } from "#engine/save.ts";
 import type { Clock, Store } from "#ports.ts";
 import { takenFault } from "./claim.ts";
 
-/** `gone`: the store no longer has the thread. `closed`: the engine stopped before the outcome was saved. */
+/** Saves an effect's outcome. `gone`: the store no longer has the thread. `closed`: the engine stopped first. */
 export type SaveOutcome = (
   thread: Ref,
   effect: Effect,
@@ -21,8 +21,8 @@ const firstMs = 500;
 const mostMs = 30_000;
 
 /**
- * Saves an effect's outcome, retrying until it is saved: a full disk must not make the effect happen twice. An
- * outcome whose place or run belongs to another thread is saved as refused. Never rejects.
+ * Creates `SaveOutcome`, which retries until the outcome is saved: a full disk must not make the effect happen
+ * twice. An outcome whose place or run belongs to another thread is saved as refused. Never rejects.
  */
 export function createSaveOutcome(options: {
   readonly save: Save;

@@ -35,7 +35,7 @@ test("a slash command posts the card first, and the run is created when the card
   expect(it.one("card")).toMatchObject({ message: "c1", at: place });
 });
 
-test("if the bot can't post in the channel, the person is told privately and no run is made", () => {
+test("if the bot can't post in the channel, the person gets a private note and no run is created", () => {
   const it = story();
   it.give(slash("run fix it"));
   it.fails("card", { reason: "I am not in this channel.", code: "not_in_channel" });
@@ -46,7 +46,7 @@ test("if the bot can't post in the channel, the person is told privately and no 
   expect(it.settled()).toBe(true);
 });
 
-test("in a locked issue the card comes first, and the run is made only if it can be posted", () => {
+test("in a locked issue the card comes first, and the run is created only if the card is posted", () => {
   const locked = { subject: { ...subject, locked: true as const } };
   const refused = story();
   refused.give(labelled("agent", locked));
@@ -67,7 +67,7 @@ test("in a locked issue the card comes first, and the run is made only if it can
   expect(taken.settled()).toBe(false);
 });
 
-test("a mention that starts a conversation makes card and run side by side", () => {
+test("a mention that starts a conversation posts the card and creates the run at the same time", () => {
   const it = story();
   it.give(mention("fix it"));
   expect(it.one("card").at).toBe(place);
@@ -75,7 +75,7 @@ test("a mention that starts a conversation makes card and run side by side", () 
   expect(it.effects("read")).toEqual([]);
 });
 
-test("a mention inside a thread brings the thread so far as context", () => {
+test("a mention inside a thread adds the earlier messages as context", () => {
   const it = story();
   const event = mention("fix it", { first: false });
   it.give(event);
@@ -87,7 +87,7 @@ test("a mention inside a thread brings the thread so far as context", () => {
   expect(it.request().prompt.startsWith("fix it")).toBe(true);
 });
 
-test("if the thread can't be read, the run is made anyway and the agent is told of the gap", () => {
+test("if the thread can't be read, the run is created anyway and its prompt notes the gap", () => {
   const it = story();
   it.give(mention("fix it", { first: false }));
   for (let tries = 0; tries < 4; tries += 1) it.fails("read", { retryable: true });
@@ -95,7 +95,7 @@ test("if the thread can't be read, the run is made anyway and the agent is told 
   expect(it.request().prompt).toContain("left out");
 });
 
-test("a prompt is saved once, with its context, however long it is", () => {
+test("a prompt of any length is saved once, with its context", () => {
   const it = story();
   const words = `fix it ${"and more ".repeat(50)}carefully`;
   it.give(mention(words, { first: false }));
@@ -104,7 +104,7 @@ test("a prompt is saved once, with its context, however long it is", () => {
   expect(JSON.stringify(it.thread()).split("Mondays!")).toHaveLength(2);
 });
 
-test("the same message, delivered twice and as two kinds of event, makes one run", () => {
+test("one message makes one run, even if it is delivered twice and as two kinds of event", () => {
   const it = story();
   const event = mention("fix it");
   it.give(event);
@@ -132,7 +132,7 @@ test("a label waits for its author's permission, and is then dispatched with the
   expect(it.one("label")).toMatchObject({ at: issue, label: "agent:queued" });
 });
 
-test("a label of a person without write access starts nothing, and the person is told once", () => {
+test("a label by a person without write access starts nothing, and the person gets one note", () => {
   const it = story();
   it.give(labelled());
   it.done("permission", { permission: "read" });
@@ -160,13 +160,13 @@ test("events that wait for a permission keep their order", () => {
   expect(texts[1]).toContain("second, from alice");
 });
 
-test("labels that are not the trigger, and our own state labels, start nothing", () => {
+test("other labels and the bot's state labels start nothing", () => {
   const it = story();
   expect(it.give(labelled("bug"))).toBe("ignore");
   expect(it.give(labelled("agent:queued"))).toBe("ignore");
 });
 
-test("a label on an issue where a run is at work starts no second one", () => {
+test("a label on an issue with a run at work starts no second run", () => {
   const it = story();
   it.give(labelled());
   it.performAll();
@@ -175,7 +175,7 @@ test("a label on an issue where a run is at work starts no second one", () => {
   expect(it.thread().runs).toHaveLength(1);
 });
 
-test("bots are neither obeyed nor answered", () => {
+test("events from bots are ignored", () => {
   const it = story();
   const bot = { ...alice, bot: true };
   for (const event of [
@@ -187,7 +187,7 @@ test("bots are neither obeyed nor answered", () => {
   }
 });
 
-test("on Slack the allowlist decides, and people who are not on it are told privately", () => {
+test("on Slack the allowlist decides, and other people get a private note", () => {
   const it = story({ allow: { slack: { people: ["UBOB"] } } });
   it.give(slash("run fix it"));
   expect(it.thread().runs).toEqual([]);
@@ -213,7 +213,7 @@ test("an unknown MCP server is named, and no run is made", () => {
   expect(it.said("tell")[0]).toBe("I don't know the MCP server tracker. These are set up: docs.");
 });
 
-test("a refused create is told in its place with the reason, and so is each message that waited for it", () => {
+test("a refused create is reported in its place with the reason, and so is each message that waited for it", () => {
   const it = story();
   it.give(mention("fix it"));
   it.give(reply("and hurry"));
@@ -248,7 +248,7 @@ test("a create with an unknown outcome is looked up and tried again, and the car
   expect(it.said("reply")[0]).toContain("The API is away.");
 });
 
-test("a rate limit is never a reason to give up", () => {
+test("a rate limit never makes an effect give up", () => {
   const it = story();
   it.give(mention("fix it"));
   it.wait(30 * 24 * 3_600);
@@ -289,7 +289,7 @@ test("attach follows a run that was started elsewhere", () => {
   expect(it.said("reply")[0]).toContain("Nightly is green.");
 });
 
-test("attach to a run that has ended tells the end in the card's place", () => {
+test("attach to an ended run reports the end in the card's place", () => {
   const it = story();
   it.give(slash("attach run-9"));
   it.done("hand-over", { taken: false });
@@ -300,7 +300,7 @@ test("attach to a run that has ended tells the end in the card's place", () => {
   expect(it.one("reply").at).toBe(place);
 });
 
-test("attach to a run of another channel, or to an unknown run, follows nothing", () => {
+test("attach follows neither a run of another channel nor an unknown run", () => {
   const foreign = story();
   foreign.give(slash("attach run-9"));
   foreign.done("hand-over", { taken: false });

@@ -22,7 +22,7 @@ function failed() {
   return it;
 }
 
-test("a retry from another place stays in the run's own thread, and the person is told", () => {
+test("a retry from another place happens in the run's own thread, and the person gets a note", () => {
   const it = failed();
   const elsewhere = "slack:T1:C1:200.1";
   it.give(slash("retry run-1", { place: elsewhere }));
@@ -33,7 +33,7 @@ test("a retry from another place stays in the run's own thread, and the person i
   expect(it.thread().places).toEqual([place]);
 });
 
-test("a retry by a button posts the new card and nothing else", () => {
+test("a retry by button posts only the new card", () => {
   const it = failed();
   const [record] = it.thread().runs;
   it.give(press("retry", record?.dispatch ?? ""));
@@ -47,7 +47,7 @@ test("a mention under a card whose place is not saved yet is redelivered, and be
   expect(it.give(reply("fix it", { mention: true }))).toBe("keep");
 });
 
-test("a button is redelivered while its card may still be saved, and its card is out of date after that", () => {
+test("a button is redelivered while its card may not be saved yet; later its card is out of date", () => {
   const early = story();
   expect(early.give(press("cancel", "d-1"))).toBe("again");
   const late = story();

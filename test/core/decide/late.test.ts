@@ -14,7 +14,7 @@ import {
 
 const permit = (it: ReturnType<typeof story>) => it.done("permission", { permission: "write" });
 
-test("a message from before the request is no follow-up, however late it is delivered", () => {
+test("a message from before the request is not a follow-up, however late it arrives", () => {
   const it = story();
   it.give(mention("fix it", { at: at(100), first: false }));
   it.performAll();
@@ -23,7 +23,7 @@ test("a message from before the request is no follow-up, however late it is deli
   expect(it.effects("follow-up")).toHaveLength(1);
 });
 
-test("a message from between two requests that arrive in reverse order is a follow-up", () => {
+test("a message from between two requests is a follow-up, even if the requests arrive in reverse order", () => {
   const it = story();
   it.give(mention("fix it", { at: at(100), first: false }));
   it.performAll();
@@ -34,14 +34,14 @@ test("a message from between two requests that arrive in reverse order is a foll
   expect(it.give(reply("use the new parser", { at: at(70) }))).toBe("keep");
 });
 
-test("the same holds while the request waits for a permission", () => {
+test("a message from before a request that waits for a permission is not a follow-up either", () => {
   const it = story();
   it.give(labelled("agent", { at: at(100) }));
   expect(it.give(comment("older", { at: at(99) }))).toBe("ignore");
   expect(it.give(comment("newer", { at: at(101) }))).toBe("keep");
 });
 
-test("a message from while the thread was muted is not passed on after it is unmuted", () => {
+test("a message from a muted time is not sent to the agent after `unmute`", () => {
   const it = story();
   it.give(mention("fix it", { at: at(0) }));
   it.performAll();
@@ -85,13 +85,12 @@ const started = () => {
 };
 
 /**
- * The engine looks at the run after its settling deadline: an unchanged SUCCEEDED, `followUps` as in
- * `RunEvent`.
+ * Delivers an unchanged SUCCEEDED after the settling deadline; `followUps` as in `RunEvent`.
  */
 const settle = (it: ReturnType<typeof story>, followUps: number) =>
   it.give({ kind: "run", run: runAt("SUCCEEDED", 10), followUps });
 
-test("after a follow-up, an end that may be older is told, and so is the next one", () => {
+test("after a follow-up, an end that may predate it is reported, and so is the next one", () => {
   const it = started();
   it.run("INPROGRESS", 8);
   it.give(reply("one more thing"));
@@ -111,7 +110,7 @@ test("a run that does not change after a follow-up is over at the settling deadl
   it.give(reply("one more thing"));
   it.run("SUCCEEDED", 10);
   it.done("follow-up", {});
-  // A request that was under way when the follow-up was taken says nothing about its effect.
+  // A snapshot from a request that began before the follow-up.
   it.run("SUCCEEDED", 10);
   it.performAll();
   expect(it.thread().runs[0]?.open).toBe(true);
@@ -137,7 +136,7 @@ test("a snapshot from before a follow-up does not settle the run", () => {
   expect(it.effects("answer")).toHaveLength(1);
 });
 
-test("the same holds for a follow-up whose message can't be reacted to", () => {
+test("a snapshot from before a follow-up without a message to react to does not settle the run either", () => {
   const followUp: FollowUpEffect = {
     kind: "follow-up",
     id: "f1",
@@ -159,7 +158,7 @@ test("the same holds for a follow-up whose message can't be reacted to", () => {
   expect(it.thread().runs[0]).toMatchObject({ open: true, followUps: 2 });
 });
 
-test("a run is not settled while a follow-up is on its way to it, and gets a new deadline", () => {
+test("a run with a pending follow-up gets a new settling deadline", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   it.performAll();

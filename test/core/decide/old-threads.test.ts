@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import type { Thread } from "#core/thread.ts";
 import { alice, place, runAt, story } from "#test/support/core/story.ts";
 
-/** Threads as version 1 saved them: with the request in the create effect, and commands as text alone. */
+/** Threads as saved by version 1: the request is in the create effect, and commands are text. */
 const threads: Record<string, Thread> = JSON.parse(
   readFileSync(join(import.meta.dirname, "old-threads.json"), "utf8"),
 );
 const upgraded = (name: string) => story({}, threads[name]);
 
-test("a saved request is completed with its place's messages and made a run", () => {
+test("a saved request gets its place's messages as context and becomes a run", () => {
   const it = upgraded("request, follow-up and hand-over");
   it.done("read", { messages: [{ author: "bob", at: "t", text: "Mondays!", bot: false }], omitted: 0 });
   expect(it.request().prompt.split("\n")[0]).toBe("fix it");
@@ -42,7 +42,7 @@ test("a saved question about a run is answered, and the run is not followed", ()
   expect(it.thread().runs).toEqual([]);
 });
 
-test("a saved run that waits for its card in a locked issue is not made without it", () => {
+test("a saved run that waits for its card in a locked issue is not created without it", () => {
   const it = upgraded("locked");
   it.fails("card", { reason: "The conversation is locked." });
   expect(it.effects("create")).toEqual([]);

@@ -21,7 +21,7 @@ const started = (change = {}) => {
   return it;
 };
 
-test("a reply becomes a follow-up, and is marked when the API has taken it", () => {
+test("a reply becomes a follow-up and gets a reaction when the API has accepted it", () => {
   const it = started();
   const event = reply("use the new parser");
   it.give(event);
@@ -33,7 +33,7 @@ test("a reply becomes a follow-up, and is marked when the API has taken it", () 
   expect(it.one("react")).toMatchObject({ message: event.message, reaction: "taken" });
 });
 
-test("replies to a run that does not exist yet wait behind its create, in order", () => {
+test("replies to a run that is not created yet wait for it, in order", () => {
   const it = story();
   it.give(mention("fix it", { first: false }));
   it.give(reply("first"));
@@ -68,7 +68,7 @@ test("an aside is ignored, with or without a mention", () => {
   expect(it.give(reply("  !ASIDE lunch?", { mention: true }))).toBe("ignore");
 });
 
-test("files of a message are not sent to the agent, and their author is told once", () => {
+test("a message's files are not sent to the agent, and their author gets one note", () => {
   const it = started();
   it.give(reply("", { files: true }));
   expect(it.effects("follow-up")).toEqual([]);
@@ -118,12 +118,12 @@ test("muting keeps replies from the agent, but not mentions", () => {
   expect(it.give(reply("for you again"))).toBe("keep");
 });
 
-test("a reply without a mention is ignored if the setting asks for mentions", () => {
+test("a reply without a mention is ignored if the settings require mentions", () => {
   const it = started({ replies: "mention" });
   expect(it.give(reply("hello"))).toBe("ignore");
 });
 
-test("a reply continues a run that ended, and its next end is told as well", () => {
+test("a reply continues an ended run, whose next end is reported too", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   it.performAll();
@@ -136,7 +136,7 @@ test("a reply continues a run that ended, and its next end is told as well", () 
   expect(it.said("reply").join()).toContain("Did that too.");
 });
 
-test("an end is told once, though sweeps show it again and again", () => {
+test("an end is reported once, although sweeps show it repeatedly", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   const { effects } = it.thread();
@@ -197,7 +197,7 @@ test.each([
   expect(it2.settled()).toBe(state !== "BLOCKED");
 });
 
-test("an end whose answer can't be read is told without it", () => {
+test("an end whose answer can't be read is reported without it", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   for (let tries = 0; tries < 4; tries += 1) it.fails("answer", { retryable: true });
@@ -207,7 +207,7 @@ test("an end whose answer can't be read is told without it", () => {
   expect(it.said("reply")[0]).toContain("could not read the agent's answer");
 });
 
-test("an answer is not given up for a rate limit, however often and long it is met", () => {
+test("an answer waits out any number of rate limits", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   for (let tries = 0; tries < 20; tries += 1) {
@@ -257,7 +257,7 @@ test("a state that is unknown to us is shown by its name, and the run is followe
   expect(it.thread().runs[0]?.open).toBe(true);
 });
 
-test("of several edits that wait only the last is sent, even while one is being sent", () => {
+test("of several pending edits only the last is sent, even while another is being sent", () => {
   const it = started();
   it.run("PENDING", 5);
   const first = it.one("card");
@@ -288,7 +288,7 @@ test("state labels follow on GitHub", () => {
   expect(seen).toEqual(["agent:running", "agent:blocked", "agent:running", "agent:done"]);
 });
 
-test("comments of people without write access are not sent to the agent, and the people are told once", () => {
+test("comments by people without write access are not sent to the agent, and a note says so once", () => {
   const it = story();
   it.give(labelled());
   it.performAll();
@@ -308,7 +308,7 @@ test("comments of people without write access are not sent to the agent, and the
   expect(it.said("tell")[0]).toContain("Not sent to the agent");
 });
 
-test("a second cancel is told that one is under way, and a refused cancel is told with its reason", () => {
+test("a second cancel gets a note that one is under way; a refused cancel is reported with its reason", () => {
   const it = started();
   const { dispatch } = it.thread().runs[0] ?? { dispatch: "" };
   it.give(press("cancel", dispatch));
@@ -320,7 +320,7 @@ test("a second cancel is told that one is under way, and a refused cancel is tol
   expect(it.thread().runs[0]?.cancelling).toBe(false);
 });
 
-test("an ended run is not cancelled, and the person is told", () => {
+test("an ended run is not cancelled, and the person gets a note", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
   it.performAll();
@@ -348,7 +348,7 @@ test("a run's id gives no rights in another channel", () => {
   expect(home.said("tell")[0]).toContain("belongs to another channel");
 });
 
-test("a command that is handed over for a run that isn't there is not handed over again", () => {
+test("a command handed over for an unknown run is not handed over again", () => {
   const home = started();
   home.give(slash("cancel run-7"));
   expect(home.effects("hand-over")).toEqual([]);
@@ -401,7 +401,7 @@ test("status in a thread is answered at once, privately, from the saved record",
   expect(it.said("tell")[0]).toContain("In progress");
 });
 
-test("help and unknown commands are answered privately, and leave nothing to do", () => {
+test("help and unknown commands get a private reply and leave nothing pending", () => {
   const it = story();
   it.give(slash("help"));
   expect(it.said("tell")[0]).toContain("run <prompt>");

@@ -8,7 +8,7 @@ import { command, create, followUp, type SetUp, setUp, since } from "#test/suppo
 import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
-/** Performs the effects in a thread that has the run `run-1`, and answers with their first outcomes. */
+/** Performs the effects in a thread with the run `run-1`, and returns their first outcomes. */
 async function perform(made: SetUp, ...effects: Effect[]): Promise<Outcome[]> {
   const { store, engine, ask, clock, small } = made;
   const record = newRecord("d0", { runId: "run-1", open: false });
@@ -39,7 +39,7 @@ function failing(made: SetUp, fault: Partial<ApiFault> | Error): SetUp {
   return made;
 }
 
-test("a dispatch sends its record's request, with its reference line, and makes a run", async () => {
+test("a dispatch creates a run from its record's request, with the reference line", async () => {
   const made = setUp();
   expect(await perform(made, create("d1"))).toEqual([
     { ok: true, kind: "create", runId: "run-1", state: "QUEUED" },
@@ -112,7 +112,7 @@ test("a run that is still being prepared is cancelled as soon as it can be", asy
   expect(made.api.runs.get("run-1")?.state).toBe("CANCELLED");
 });
 
-test("a run of a kind that can't be cancelled goes on, and the reason is told", async () => {
+test("a run that can't be cancelled goes on, and the reason is reported", async () => {
   const made = failing(setUp(), {
     status: 422,
     code: "operation_not_supported",
@@ -142,7 +142,7 @@ test("the answer is the assistant's last message", async () => {
   expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: "last" }]);
 });
 
-test("an earlier turn's answer is never told as the answer to a later one", async () => {
+test("an earlier turn's answer is never reported as a later one's", async () => {
   const made = setUp();
   made.api.conversations.set("run-1", [
     { role: "user", text: "fix it" },
@@ -153,7 +153,7 @@ test("an earlier turn's answer is never told as the answer to a later one", asyn
   expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
-test("the answer to an end that is read late is the one it had then, not that of a turn begun since", async () => {
+test("an end that is read late is reported with its own answer, not with that of a later turn", async () => {
   const spoken = [
     { role: "user", text: "fix it", at: "2026-01-01T00:00:01.000Z" },
     { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09.500Z" },
@@ -167,11 +167,11 @@ test("the answer to an end that is read late is the one it had then, not that of
   };
   expect(await readAt("2026-01-01T00:00:09.501Z")).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
   expect(await readAt("2026-01-01T00:00:12.501Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
-  // A service that tells whole seconds means any time within them.
+  // A time in whole seconds stands for any time within the second.
   expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
-test("a turn that was cancelled before it began does not get the previous turn's answer", async () => {
+test("a turn cancelled before it began does not get the previous turn's answer", async () => {
   const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
   const said = (at: string) => ({ role: "user", text: "and the docs", at });
   const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20Z" } };
@@ -181,7 +181,7 @@ test("a turn that was cancelled before it began does not get the previous turn's
     return perform(made, end);
   };
   expect(await read(said("2026-01-01T00:00:15Z"))).toEqual([{ ok: true, kind: "answer", text: null }]);
-  // Said while the agent still wrote, it waits for the next turn; what the agent wrote is this turn's.
+  // A message during the turn waits for the next one; the agent's text still belongs to this turn.
   expect(await read(said("2026-01-01T00:00:05Z"))).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
 });
 
@@ -189,7 +189,7 @@ test("a run without a conversation has no answer", async () => {
   expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
-test("a scope's runs are listed under whatever name, newest first, past pages of others", async () => {
+test("a scope's runs of any name are listed, newest first, past pages of others", async () => {
   const made = setUp();
   const metadata = { [scopeKey]: asked.scope };
   made.api.pageSize = 5;
@@ -207,7 +207,7 @@ test("a scope's runs are listed under whatever name, newest first, past pages of
   expect(made.api.count("list")).toBe(3);
 });
 
-test("a failed call has the API's sentence, its code and the link to fix it", async () => {
+test("the fault of a failed call has the API's sentence, its code and the link to fix it", async () => {
   const made = failing(setUp(), {
     status: 401,
     code: "external_authentication_required",

@@ -11,7 +11,7 @@ const timedOut = {
   reason: "The API did not answer in time.",
 } as const;
 
-/** The API takes the first call of this kind, but the caller never learns of it. */
+/** Makes the first call of this kind succeed at the API and fail for the caller. */
 function losesTheAnswer(made: SetUp, call: "create" | "followUp" | "dispatchToFactory"): void {
   made.api.afterwards = (made_) => {
     if (made_ === call && made.api.count(call) === 1) throw new Refusal(timedOut);
@@ -59,7 +59,7 @@ test("a run is found among all others where the service ignores the name and the
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-121");
 });
 
-test("a look-up ends at runs that are too old, even if the service returns more", async () => {
+test("a search ends at runs that are too old, even if the service returns more", async () => {
   const made = setUp();
   made.api.ignores.add("created_after");
   made.api.pageSize = 10;
@@ -85,7 +85,7 @@ test("a run that is not found is created", async () => {
   expect(made.api.runs.size).toBe(1);
 });
 
-test("no run is created while the look-up fails", async () => {
+test("no run is created while the search fails", async () => {
   const made = setUp();
   losesTheAnswer(made, "create");
   made.api.before = (call) => {
@@ -98,7 +98,7 @@ test("no run is created while the look-up fails", async () => {
   });
 });
 
-test("no run is created while there are too many runs to look through", async () => {
+test("no run is created while there are too many runs to search", async () => {
   const made = setUp();
   made.api.pageSize = 1;
   for (let n = 0; n < 60; n += 1) made.api.add({ run_id: `other-${n}`, created_at: "2026-01-01T00:01:00Z" });
@@ -171,7 +171,7 @@ test("a follow-up that did not arrive is sent again", async () => {
   expect(made.api.conversations.get("run-1")).toHaveLength(3);
 });
 
-test("a follow-up waits while its run can't be read, since an end not yet told would be lost", async () => {
+test("a follow-up waits while its run can't be read, since an unreported end would be lost", async () => {
   const made = setUp();
   let readable = false;
   made.api.before = (call) => {
@@ -207,7 +207,7 @@ test("an uncertain follow-up to an ended run that never had a conversation is se
     if (call === "followUp" && made.api.count("followUp") === 1) throw new Refusal(timedOut);
   };
   await steer(made);
-  // It may have the message and go on at any moment: that is given some time to show.
+  // The run may continue with the message, so the bot waits for a while.
   expect(made.api.count("followUp")).toBe(1);
   await made.clock.advance(60_000);
   expect(made.api.count("followUp")).toBe(2);

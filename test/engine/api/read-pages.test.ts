@@ -38,17 +38,17 @@ test("no run is missed when runs change between two pages", async () => {
   const api = apiWith(9, 3);
   let minutes = 100;
   const { seen } = await read(api, {}, () => {
-    // One that was seen, and one that was not, move to the front.
+    // A run that was read and one that was not move to the front.
     for (const id of ["run-8", "run-2"]) {
       const run = api.runs.get(id);
       if (run !== undefined) api.runs.set(id, { ...run, updated_at: minute(minutes++) });
     }
   });
-  // What moved to the front while it was unseen is newer than all that was seen: the next sweep shows it.
+  // The unread run at the front is newer than every run that was read, so the next sweep finds it.
   expect(new Set(seen)).toEqual(new Set([9, 8, 7, 6, 5, 4, 3, 1].map((n) => `run-${n}`)));
 });
 
-test("pages of a service that ignores the time are read until they are too old", async () => {
+test("pages of a service that ignores the time filter are read until they are too old", async () => {
   const api = apiWith(20, 4);
   api.ignores.add("updated_after");
   const { end, seen } = await read(api, { after: Date.parse(minute(15)) });

@@ -6,7 +6,7 @@ import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 import { silentLog } from "#test/support/logs.ts";
 
-test("a write is not begun after its deadline, and is known not to have happened", async () => {
+test("a write after the deadline is rejected as not sent", async () => {
   const clock = createHandClock();
   const standIn = new StandInApi(clock);
   let creates = 0;

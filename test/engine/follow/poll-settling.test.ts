@@ -9,7 +9,7 @@ import { StandInApi } from "#test/support/engine/stand-in-api.ts";
 import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
 import { silentLog } from "#test/support/logs.ts";
 
-/** A dispatch that has ended or blocked, under the real core. */
+/** A dispatch that has ended or blocked, decided by the real core. */
 async function started(state: string) {
   const clock = createHandClock();
   const store = createMemoryStore();
@@ -38,7 +38,7 @@ async function started(state: string) {
   return { clock, store, api, slack, engine, newEngine, told };
 }
 
-test("a run that does not change after a follow-up settles after a while, and its end is told once", async () => {
+test("a run that does not change after a follow-up settles, and its end is reported once", async () => {
   const { clock, store, engine, told } = await started("SUCCEEDED");
   expect(isSettled(store.get(place))).toBe(true);
   await engine.accept(reply("one more thing"));
@@ -60,7 +60,7 @@ test("a run settles in time even if sweeps show only changes of other runs", asy
   expect(isSettled(store.get(place))).toBe(true);
 });
 
-test("the next end of a run that continues late after a follow-up is told", async () => {
+test("the next end of a run that continues late after a follow-up is reported", async () => {
   const { clock, store, engine, api, told } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));
   await clock.advance(60_000);
@@ -72,7 +72,7 @@ test("the next end of a run that continues late after a follow-up is told", asyn
   expect(isSettled(store.get(place))).toBe(true);
 });
 
-test("a BLOCKED that is seen before the follow-up's outcome is saved is told", async () => {
+test("a BLOCKED seen before the follow-up's outcome is saved is reported", async () => {
   const { clock, api, engine, told } = await started("BLOCKED");
   expect(told()).toBe(1);
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -101,7 +101,7 @@ test("a restart does not start the settling time again", async () => {
   expect(told()).toBe(1);
 });
 
-test("a clock that is put forward does not shorten the settling time", async () => {
+test("setting the clock forward does not shorten the settling time", async () => {
   const { clock, store, engine, api, told } = await started("SUCCEEDED");
   const { now } = clock;
   await engine.accept(reply("one more thing"));
@@ -116,7 +116,7 @@ test("a clock that is put forward does not shorten the settling time", async () 
   expect(told()).toBe(2);
 });
 
-test("an end that no sweep has seen is told with its own answer before a follow-up continues the run", async () => {
+test("an end that no sweep has seen is reported with its own answer before a follow-up continues the run", async () => {
   const { clock, api, engine, slack } = await started("INPROGRESS");
   const stamp = () => new Date(clock.now()).toISOString();
   api.conversations.set("run-1", [
@@ -147,7 +147,7 @@ test("an end that no sweep has seen is told with its own answer before a follow-
   expect(replies.map((text) => /the (first|second) answer/.exec(text)?.[1])).toEqual(["first", "second"]);
 });
 
-test("a run that waits for an answer costs no writes and hardly any requests of its own", async () => {
+test("a blocked run costs no writes and hardly any requests", async () => {
   const { clock, store, api, engine } = await started("BLOCKED");
   await engine.accept(mention("another", { place: "slack:T1:C1:200.1" }));
   await clock.advance(2_000);

@@ -4,7 +4,7 @@ import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
 function follow(made: SetUp, runId: string, name: string | null, listedAs: string | null = name): void {
-  // Each a little later than the one before, as runs are.
+  // Each a little later than the one before, like real runs.
   const updated_at = new Date(made.clock.now() - 60_000 + made.api.runs.size * 10).toISOString();
   made.api.add({ run_id: runId, agent_config: { name: listedAs }, updated_at });
   made.store.put(newThread(`chat:${runId}`, { runs: [newRecord(`d-${runId}`, { runId, name })] }));
@@ -36,7 +36,7 @@ test("a single run of another name, and runs of no known name, are fetched", asy
   expect(made.api.count("list")).toBe(0);
 });
 
-test("a few of many runs without a name are fetched at each tick, and each has its turn", async () => {
+test("runs without a name are fetched in turn, a few at each tick", async () => {
   const made = setUp();
   for (let n = 0; n < 40; n += 1) follow(made, `n${n}`, null);
   await made.engine.start();
@@ -46,7 +46,7 @@ test("a few of many runs without a name are fetched at each tick, and each has i
   for (let n = 0; n < 40; n += 1) expect(stateOf(made, `n${n}`)).toBe("QUEUED");
 });
 
-test("runs that lists of their name leave out are looked for, then fetched", async () => {
+test("runs that lists of their name omit are searched for, then fetched", async () => {
   const made = setUp();
   follow(made, "shown", "bot");
   follow(made, "hidden-1", "bot", "a skill's name");
@@ -55,7 +55,7 @@ test("runs that lists of their name leave out are looked for, then fetched", asy
   await made.clock.advance(25_000);
   expect(made.api.count("fetch")).toBe(0);
   await made.clock.advance(15_000);
-  // One sweep of everything under the name came first, and only what it did not show was fetched.
+  // A list of all runs of the name came first; only the run that it omitted was fetched.
   expect(made.api.queries.filter(({ created_after }) => created_after !== undefined)).toHaveLength(1);
   expect(stateOf(made, "hidden-1")).toBe("QUEUED");
   made.api.turn("hidden-1", "SUCCEEDED");
@@ -79,7 +79,7 @@ test("runs are followed even if the API's filter shows no changes at all", async
   for (const runId of ["a", "b", "c"]) expect(stateOf(made, runId)).toBe("SUCCEEDED");
 });
 
-test("unchanged runs are looked for less and less often", async () => {
+test("unchanged runs are searched for less and less often", async () => {
   const made = setUp();
   for (let n = 0; n < 50; n += 1) follow(made, `q${n}`, "bot");
   await made.engine.start();
@@ -106,7 +106,7 @@ test("a run that the API does not know is fetched again, and given up after an h
   expect(made.engine.status().unfinishedRuns).toBe(0);
 });
 
-test("a listed run that disappears from the API is given up as well", async () => {
+test("a listed run that disappears from the API is given up too", async () => {
   const made = setUp();
   follow(made, "gone", "bot");
   follow(made, "stays", "bot");
@@ -117,7 +117,7 @@ test("a listed run that disappears from the API is given up as well", async () =
   expect([stateOf(made, "gone"), stateOf(made, "stays")]).toEqual(["ERROR", "QUEUED"]);
 });
 
-test("a run that is missing for a while is followed again when it is back", async () => {
+test("a run that is missing for a while is followed again when it returns", async () => {
   const made = setUp();
   follow(made, "back", null);
   await made.engine.start();
@@ -131,7 +131,7 @@ test("a run that is missing for a while is followed again when it is back", asyn
   expect(stateOf(made, "back")).toBe("SUCCEEDED");
 });
 
-test("a run that the bot may not read does not hold up others", async () => {
+test("a run that the bot may not read does not delay others", async () => {
   const made = setUp();
   follow(made, "secret", null);
   follow(made, "ours", "bot");
@@ -157,7 +157,7 @@ test("runs of another name that the API won't list are fetched", async () => {
   expect([stateOf(made, "a"), stateOf(made, "b")]).toEqual(["QUEUED", "QUEUED"]);
 });
 
-test("if our own name may not be listed, each of its runs is fetched", async () => {
+test("if the API refuses to list the bot's own name, each of its runs is fetched", async () => {
   const made = setUp();
   for (const runId of ["a", "b"]) follow(made, runId, "bot");
   made.api.before = (call) => {

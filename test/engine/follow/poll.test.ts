@@ -3,7 +3,7 @@ import { create, followUp, type SetUp, setUp } from "#test/support/engine/set-up
 import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
-/** Threads with one unfinished run each, as they are found at a start. */
+/** Saved threads with one unfinished run each. */
 function unfinished(made: SetUp, count: number, name: string | null = "bot"): void {
   for (let n = 1; n <= count; n += 1) {
     const runId = `${name}-run-${n}`;
@@ -16,7 +16,7 @@ function unfinished(made: SetUp, count: number, name: string | null = "bot"): vo
 
 const sweeps = (made: SetUp) => made.observed.filter(({ kind }) => kind === "swept").length;
 
-test("a run is followed to its end, and then the API is no longer asked", async () => {
+test("a run is followed to its end, after which requests stop", async () => {
   const made = setUp();
   const { engine, ask, api, clock, store } = made;
   await engine.start();
@@ -42,7 +42,7 @@ test("a thousand unfinished, unchanged runs cost one request a tick and no store
   unfinished(made, 1_000);
   await made.engine.start();
   await made.clock.advance(2_000);
-  // The first sweep shows them all; from then on, only changed runs are listed.
+  // The first sweep lists all runs, later ones only changed runs.
   expect(made.small.runEvents).toHaveLength(1_000);
   await made.clock.advance(120_000);
   const { api, store, clock } = made;
@@ -71,7 +71,7 @@ test("after a thousand changes at once a tick costs one request, and a change th
   const happened = new Date(clock.now() - 500).toISOString();
   for (let n = 101; n <= 800; n += 1) api.turn(`bot-run-${n}`, "CLAIMED");
   await clock.advance(4_000);
-  // It happened before the others' changes and appears only now.
+  // A change from before the others, which appears only now.
   const late = api.runs.get("bot-run-7");
   if (late === undefined) throw new Error("there is no such run");
   api.runs.set("bot-run-7", { ...late, state: "SUCCEEDED", updated_at: happened });
@@ -131,7 +131,7 @@ test("ticks grow longer while nothing happens, and are short again at once after
   expect(sweeps(made)).toBe(quiet + 6);
 });
 
-test("many dispatches at once do not make ticks shorter than the shortest", async () => {
+test("many dispatches at once do not shorten ticks below the minimum", async () => {
   const made = setUp();
   await made.engine.start();
   for (let n = 0; n < 30; n += 1) {
@@ -161,7 +161,7 @@ test("never more than one sweep is under way", async () => {
   expect(most).toBe(1);
 });
 
-test("API errors never end the polling: it backs off, and logs the error once", async () => {
+test("API errors don't end the polling: it backs off and logs the first error", async () => {
   const made = setUp();
   unfinished(made, 1);
   const { engine, api, clock, logged, store } = made;
@@ -200,7 +200,7 @@ test("a rate limit of the API is obeyed even after a new dispatch", async () => 
   expect(api.count("list")).toBe(2);
 });
 
-test("a change that could not be saved is delivered again when the store works", async () => {
+test("a change that could not be saved is delivered again once the store works", async () => {
   const made = setUp();
   unfinished(made, 1);
   const { engine, api, clock, store, logged } = made;
@@ -217,7 +217,7 @@ test("a change that could not be saved is delivered again when the store works",
   expect(engine.status().lastSweep?.ok).toBe(true);
 });
 
-test("a thread that can't be saved does not hold up changes of other threads", async () => {
+test("a thread that can't be saved does not delay changes of other threads", async () => {
   const made = setUp();
   unfinished(made, 3);
   const { engine, api, clock, store } = made;

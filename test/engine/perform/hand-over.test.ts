@@ -13,7 +13,7 @@ const handOver = (ref: string, event = command("chat:a")): HandOverEffect => ({
   tries: 0,
 });
 
-test("a command that is handed over is decided in the run's thread, and its effects are performed", async () => {
+test("a handed-over command is decided in the run's thread, and its effects are performed", async () => {
   const { engine, ask, small, store, forge, clock } = setUp();
   await engine.start();
   store.put(newThread("forge:x#1", { runs: [newRecord("d1", { runId: "run-1", open: false })] }));
@@ -29,7 +29,7 @@ test("a command that is handed over is decided in the run's thread, and its effe
   expect(store.get("forge:x#1").seen).toEqual([effect.event.id]);
 });
 
-test("a command for a run that no thread has is not taken, and begins no thread", async () => {
+test("a command for a run without a thread is not accepted and begins no thread", async () => {
   const { engine, ask, small, store, clock } = setUp();
   await engine.start();
   const effect = handOver("run:nobody");

@@ -4,7 +4,7 @@ import { card, command, create, reply, setUp, since } from "#test/support/engine
 import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
 import { success } from "#test/support/engine/stand-in-platform.ts";
 
-/** An answer that the test gives when it wants to. */
+/** An outcome under the test's control. */
 function withheld() {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   return { promise, resolve };
@@ -54,7 +54,7 @@ test("a platform that hangs delays neither the other platform nor the API", asyn
   expect(api.count("create")).toBe(1);
 });
 
-test("creates that hang delay no answer, list or cancel of another thread", async () => {
+test("hanging creates don't delay other threads' answers, lists and cancels", async () => {
   const { engine, ask, api, clock, store } = setUp();
   store.put(newThread("chat:b", { runs: [newRecord("d0", { runId: "run-0", open: false })] }));
   api.add({ run_id: "run-0" });
@@ -72,7 +72,7 @@ test("creates that hang delay no answer, list or cancel of another thread", asyn
   expect(store.get("chat:b").effects).toEqual([]);
 });
 
-test("no more effects than allowed are under way at once in one system, and all have their turn", async () => {
+test("the number of concurrent effects of one system is limited, and all are performed", async () => {
   const { engine, ask, chat, clock } = setUp({ limits: { perSystem: 3 } });
   await engine.start();
   let now = 0;
@@ -90,7 +90,7 @@ test("no more effects than allowed are under way at once in one system, and all 
   expect(most).toBe(3);
 });
 
-test("an effect is not tried before its time, and the effects behind it in its lane wait too", async () => {
+test("an effect is not tried before its time, and later effects of its lane wait too", async () => {
   const { engine, ask, chat, clock } = setUp();
   await engine.start();
   const notBefore = new Date(clock.now() + 5_000).toISOString();
@@ -101,7 +101,7 @@ test("an effect is not tried before its time, and the effects behind it in its l
   expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r2"]);
 });
 
-test("a retryable effect is tried again after growing waits, before the effects behind it", async () => {
+test("a failed effect is retried after growing waits, before later effects of its lane", async () => {
   const { engine, ask, chat, clock } = setUp();
   await engine.start();
   let failures = 2;
@@ -115,7 +115,7 @@ test("a retryable effect is tried again after growing waits, before the effects 
   expect(chat.tries.map(({ id }) => id)).toEqual(["r1", "r1", "r1", "r2"]);
 });
 
-test("an effect waits for the effect it comes after, in any lane", async () => {
+test("an effect waits for the effect that it comes after, in any lane", async () => {
   const { engine, ask, chat, api, clock } = setUp();
   await engine.start();
   const posting = withheld();
@@ -128,7 +128,7 @@ test("an effect waits for the effect it comes after, in any lane", async () => {
   expect(api.count("create")).toBe(1);
 });
 
-test("of several edits that waited only the newest is sent", async () => {
+test("of several pending edits only the newest is sent", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
   const first = withheld();
@@ -142,7 +142,7 @@ test("of several edits that waited only the newest is sent", async () => {
   expect(chat.tries.map(({ effect }) => (effect.kind === "card" ? effect.revision : 0))).toEqual([0, 7]);
 });
 
-test("a newer view that came while an older one was being sent is sent next, at once", async () => {
+test("a newer view, decided while an older one is being sent, is sent right after it", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
   const first = withheld();
@@ -165,7 +165,7 @@ test("an effect of a platform that is no longer configured is refused with a rea
   expect(store.get("mail:a").said).toEqual(["The bot is no longer connected to “mail”."]);
 });
 
-test("an effect of a platform that rejects, against its contract, is looked up and tried again", async () => {
+test("an effect whose platform rejects, against its contract, is retried as uncertain", async () => {
   const { engine, ask, chat, clock, logged } = setUp();
   await engine.start();
   chat.answer = (effect) => {
@@ -178,7 +178,7 @@ test("an effect of a platform that rejects, against its contract, is looked up a
   expect(logged.filter(({ level }) => level === "error")).toHaveLength(1);
 });
 
-test("an effect without an answer times out, and is looked up before it is repeated", async () => {
+test("an effect without an answer times out and is retried as uncertain", async () => {
   const { engine, ask, chat, clock } = setUp({ limits: { effectMs: 30_000 } });
   await engine.start();
   chat.answer = (effect) => (chat.tries.length === 1 ? new Promise(() => {}) : success(effect));
@@ -189,10 +189,10 @@ test("an effect without an answer times out, and is looked up before it is repea
   expect(chat.tries.map(({ uncertain }) => uncertain)).toEqual([false, true]);
 });
 
-test("an effect that a decision leaves unchanged is tried again only after a pause", async () => {
+test("an effect that a decision leaves unchanged is retried only after a pause", async () => {
   const { engine, ask, chat, clock, store } = setUp();
   await engine.start();
-  // A card of an older revision than the one that is pending counts as not sent yet.
+  // A card with an older revision than the pending one counts as not sent.
   chat.answer = () => ({ ok: true, kind: "card", revision: 0, message: "m", place: "chat:a" });
   await ask("chat:a", card("c1", "chat:a", 1));
   await clock.advance(60_000);

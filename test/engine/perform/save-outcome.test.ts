@@ -21,7 +21,7 @@ test("an outcome that can't be saved is saved later, and the effect is not perfo
   expect(logged.filter(({ level }) => level === "error")).toHaveLength(1);
 });
 
-test("a run whose creation could not be saved before a restart is found, not made again", async () => {
+test("a run whose creation could not be saved before a restart is found, not created again", async () => {
   const before = setUp();
   await before.engine.start();
   before.api.afterwards = () => {
@@ -43,12 +43,12 @@ test("a run whose creation could not be saved before a restart is found, not mad
   expect(store.get("chat:a").runs[0]?.runId).toBe("run-1");
 });
 
-test("an outcome whose run another thread has is saved as refused, and blocks nothing", async () => {
+test("an outcome whose run belongs to another thread is saved as refused and blocks nothing", async () => {
   const { engine, ask, clock, api, store } = setUp();
   await engine.start();
   store.put(newThread("chat:theirs", { runs: [newRecord("d0", { runId: "run-1", open: false })] }));
   const change = store.change.bind(store);
-  // As a store does in which a run leads to one thread only.
+  // Like a store that allows a run in one thread only.
   store.change = (ref, fn) =>
     change(ref, (thread) => {
       const changed = fn(thread);

@@ -1,4 +1,4 @@
-/** Tells a thread's story to the core: events and outcomes go in, effects are looked at. No I/O, no clock. */
+/** Drives the core through a thread's story: tests give it events and outcomes and inspect the effects. */
 import { createDecide } from "#core/decide/decide.ts";
 import type { Effect } from "#core/effect.ts";
 import type { ButtonEvent, CommandEvent, Event, LabelEvent, ReplyEvent } from "#core/event.ts";
@@ -126,7 +126,7 @@ export const runAt = (state: string, seconds: number, more: Partial<Run> = {}): 
 type DoneOf<K extends Done["kind"]> = Extract<Done, { kind: K }>;
 type EffectOf<K extends Effect["kind"]> = Extract<Effect, { kind: K }>;
 
-/** `saved`: the thread that the story begins with. */
+/** `saved` is the thread at the beginning of the story. */
 export function story(change: Partial<Rules> = {}, saved: Thread | null = null) {
   const decide = createDecide({ ...rules, ...change });
   let thread: Thread | null = saved;
@@ -158,7 +158,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
     effects,
     one,
     thread: now,
-    /** The request of the one create effect, as it is sent. */
+    /** The request of the only create effect, as sent. */
     request: (): CreateRequest => {
       const { dispatch } = one("create");
       const request = now().runs.find((record) => record.dispatch === dispatch)?.request;
@@ -169,7 +169,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
       nowMs += seconds * 1_000;
     },
     settled: () => isSettled(now()),
-    /** The first effect of the kind succeeds. */
+    /** Makes the first effect of the kind succeed. */
     done: <K extends Done["kind"] & Effect["kind"]>(kind: K, with_: Omit<DoneOf<K>, "ok" | "kind">): void => {
       const [effect] = effects(kind);
       if (effect === undefined) throw new Error(`there is no ${kind} to perform`);
@@ -182,7 +182,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
       outcome(effect.id, { ok: false, fault: full });
     },
     outcome,
-    /** Performs every effect that is there, and what follows, with plain successes. */
+    /** Makes all pending effects, and those that follow, succeed. */
     performAll: (): void => {
       for (let guard = 0; guard < 100; guard += 1) {
         const thread_ = now();
@@ -201,7 +201,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
     /** Views of the pending effects of the kind, as plain text. */
     said: (kind: "tell" | "reply" | "card"): string[] =>
       now().effects.flatMap((effect) => (effect.kind === kind ? [words(effect.view)] : [])),
-    /** The thread as another version or another story left it. */
+    /** Replaces fields of the thread, as if another version had saved it. */
     load: (changes: Partial<Thread>): void => {
       thread = { ...now(), ...changes };
     },

@@ -3,9 +3,9 @@ import { isSettled, refsOf, type Thread } from "#core/thread.ts";
 import type { Store } from "#ports.ts";
 
 export interface MemoryStore extends Store {
-  /** While not null, every change rejects with it. */
+  /** Every change rejects with this unless it is null. */
   broken: Error | null;
-  /** Number of changes, and of those that wrote. */
+  /** Numbers of changes and of writes. */
   changes: number;
   writes: number;
   get(ref: Ref): Thread;
@@ -13,11 +13,11 @@ export interface MemoryStore extends Store {
   size(): number;
 }
 
-/** A store in memory that returns copies, like one that reads files. */
+/** A store in memory that returns copies, like a store on disk. */
 export function createMemoryStore(): MemoryStore {
   const threads = new Map<Ref, Thread>();
   const refs = new Map<Ref, Ref>();
-  /** Changes run one after the other. */
+  /** Runs changes one after the other. */
   let last: Promise<unknown> = Promise.resolve();
 
   function put(thread: Thread): void {

@@ -22,9 +22,9 @@ export interface SetUp {
   readonly engine: Engine;
   readonly logged: readonly LogLine[];
   readonly observed: EngineEvent[];
-  /** An event of this place comes in and asks for the effects. */
+  /** Accepts an event of this place that causes the effects. */
   ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
-  /** Another process on the same store, as after `kill -9` of this one. */
+  /** Starts another process on the same store, as after `kill -9` of this one. */
   restart(): SetUp;
 }
 

@@ -59,18 +59,18 @@ export function newRecord(dispatch: string, more: Partial<RunRecord> = {}): RunR
 
 export interface SmallDecide {
   readonly decide: Decide;
-  /** Every outcome that was decided, whether or not it was saved. */
+  /** All decided outcomes, saved or not. */
   readonly outcomes: { readonly effect: string; readonly outcome: Outcome }[];
   readonly runEvents: Run[];
-  /** The effects that an event adds, by its id; without an entry, none. */
+  /** The effects of each event, by its id; none by default. */
   readonly asks: Map<string, readonly Effect[] | "ignore" | "again">;
-  /** Fields of the record that a create effect begins, by its dispatch. */
+  /** Fields for the record of a create effect, by dispatch. */
   readonly records: Map<string, Partial<RunRecord>>;
 }
 
 /**
- * As little deciding as the engine needs: an event adds the effects that the test wrote down for it, what
- * succeeds or is refused is dropped, what may succeed later is put off by a second, doubled each time.
+ * Decides just enough for the engine: an event adds the effects that the test listed for it, an effect that
+ * succeeds or is refused is dropped, and others are retried after a second, doubled each time.
  */
 export function createSmallDecide(): SmallDecide {
   const outcomes: { effect: string; outcome: Outcome }[] = [];

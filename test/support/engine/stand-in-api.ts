@@ -2,7 +2,7 @@ import type { TranscriptMessage } from "#core/answer.ts";
 import type { CreateRequest, Run } from "#core/run.ts";
 import type { AgentRuns, ApiFault, Clock, Factories, RunQuery, Transcripts } from "#ports.ts";
 
-/** What the API's client rejects with. */
+/** An error like those of the API's client. */
 export class Refusal extends Error implements ApiFault {
   readonly certainty: ApiFault["certainty"];
   readonly retryable: boolean;
@@ -25,7 +25,7 @@ export class Refusal extends Error implements ApiFault {
 
 type Call = "create" | "list" | "fetch" | "followUp" | "cancel" | "messages" | "dispatchToFactory";
 
-/** An API in memory that lists runs like the real one, and can be made to misbehave. */
+/** An API in memory that lists runs like the real one and can simulate failures. */
 export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly runs = new Map<string, Run>();
   readonly conversations = new Map<string, TranscriptMessage[]>();
@@ -35,7 +35,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly ignores = new Set<"name" | "created_after" | "updated_after">();
   /** Called before each call takes effect; it may throw, or wait. */
   before: (call: Call) => Promise<void> | void = () => {};
-  /** Called after each call took effect; it may throw, so that the caller does not know. */
+  /** Called after each call took effect; it may throw to hide the result from the caller. */
   afterwards: (call: Call) => Promise<void> | void = () => {};
   readonly #clock: Clock;
   pageSize = 500;

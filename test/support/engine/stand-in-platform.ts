@@ -4,9 +4,9 @@ import { placeAt } from "#core/place.ts";
 import type { Attempt, Platform } from "#ports.ts";
 
 export interface StandInPlatform extends Platform {
-  /** Every try, in the order in which they began. */
+  /** All tries, in the order of their starts. */
   readonly tries: { readonly id: string; readonly effect: PlatformEffect; readonly uncertain: boolean }[];
-  /** The outcome of each try; by default everything succeeds. */
+  /** The outcome of each try; a success by default. */
   answer: (effect: PlatformEffect, attempt: Attempt) => Promise<Outcome> | Outcome;
 }
 

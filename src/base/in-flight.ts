@@ -1,11 +1,12 @@
-/** Work that has begun and not ended; a stop waits for it. */
+/** Tracks unfinished work, so that a stop can wait for it. */
 export interface InFlight {
-  /** Counts the work until it has settled, and returns it; the caller handles a rejection. */
+  /** Tracks the work until it settles, and returns it; the caller handles a rejection. */
   track<T>(work: Promise<T>): Promise<T>;
-  /** Resolves when nothing is in flight. */
+  /** Resolves when no work is in flight, including work that others begin as they end. */
   idle(): Promise<void>;
 }
 
+/** Creates an empty tracker. */
 export function createInFlight(): InFlight {
   const works = new Set<Promise<unknown>>();
   return {
@@ -15,7 +16,6 @@ export function createInFlight(): InFlight {
       return work;
     },
     async idle() {
-      // Work that ends may begin more, such as saving its outcome.
       while (works.size > 0) await Promise.all(works);
     },
   };
