@@ -32,6 +32,7 @@ const workplace = z.object({
 });
 type Workplace = z.infer<typeof workplace>;
 
+/** The folders and tools of the workplaces. */
 export interface WorkplaceOptions {
   readonly catalog: Catalog;
   readonly workDir: string;
@@ -46,6 +47,7 @@ export interface WorkplaceOptions {
   readonly log: Log;
 }
 
+/** The time limit for keeping a run's commits. */
 const keepingMs = 20_000;
 const madeAgain = "The run's folder was made again: uncommitted changes are lost, commits are here.";
 const emptied = "The folder of the run's earlier turns is gone: this one is empty.";
@@ -96,14 +98,17 @@ export function createWorkplaces(options: WorkplaceOptions) {
     let clone: string | null = null;
     if (spec.repository === null) await mkdir(path, { recursive: true, mode: 0o700 });
     else {
-      const wanted = {
-        runId: run.id,
-        environmentId: spec.id,
-        repository: spec.repository,
-        branch: spec.branch,
-      };
+      const { id: environmentId, repository, branch: start } = spec;
       const end = await repositories.checkOut(
-        { ...wanted, path, again: again ? { branch } : null, environment },
+        {
+          runId: run.id,
+          environmentId,
+          repository,
+          branch: start,
+          path,
+          again: again ? { branch } : null,
+          environment,
+        },
         signal,
       );
       if (end.kind !== "done") return end;

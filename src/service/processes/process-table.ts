@@ -5,6 +5,20 @@ import pLimit from "p-limit";
 /** Each check holds open files and memory, and a machine may have many thousand processes. */
 const atOnce = 64;
 
+/** The time between two checks whether signalled processes have ended. */
+export const checkMs = 50;
+/** The time that killed processes have to disappear. */
+export const afterKillMs = 2_000;
+
+/** Sends a signal to a process, or to the group -`pid`; 0 only checks. False if there is none to be signalled. */
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
 /** The ids of all processes for which `matches` resolves with true; null where there is no /proc. */
 export async function processesThat(matches: (pid: number) => Promise<boolean>): Promise<number[] | null> {
   if (process.platform !== "linux") return null;

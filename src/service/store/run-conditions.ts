@@ -1,21 +1,21 @@
 import { creatorUid, sourceOfAll } from "#service/run/run-document.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
 
+/** A value of a query parameter. */
 export type Value = string | number;
 
-/** One of the filter's demands on a row of `run`. */
+/** A condition of a filter on a row of `run`. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly Value[];
-  /** Selects the `ord` of the runs that meet it, by an index; its values are the same. */
+  /** Selects the `ord` of the matching runs by an index. Its parameters are the same `values`. */
   readonly select: string;
 }
 
-/** What the filter demands, but for `q`; null: no run can meet it. */
+/** The filter's conditions except for `q`; null if no run can match. */
 export function conditionsOf(filter: ListFilter): readonly Condition[] | null {
-  const constant = (wanted: string | undefined, found: string): boolean =>
-    wanted === undefined || wanted === found;
-  if (!constant(filter.creator, creatorUid) || !constant(filter.source, sourceOfAll)) return null;
+  const { creator = creatorUid, source = sourceOfAll } = filter;
+  if (creator !== creatorUid || source !== sourceOfAll) return null;
   const conditions: Condition[] = [];
   const add = (sql: string, ...values: Value[]): void =>
     void conditions.push({ sql, values, select: `SELECT ord FROM run WHERE ${sql}` });

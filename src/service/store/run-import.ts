@@ -5,13 +5,13 @@ import { BrokenDocument, durableFile, isMissing, syncFolder } from "#disk/durabl
 import { freeName } from "#disk/free-name.ts";
 import { parseRunDocument, type RunDocument } from "#service/run/run-document.ts";
 
-/** Added together they are few transactions. */
+/** The database writes these many runs in few transactions. */
 const atOnce = 200;
 
 /**
- * Earlier versions kept each run in a file of its own. Adds those of `folder` and then renames it, to
- * `<folder>.imported`; until that is done all are added again at the next start, which changes nothing. What
- * can't be read is named `*.broken` in there, and logged. Rejects if the disk fails, lest a run be missed.
+ * Imports the runs of earlier versions, which kept each run in a file of `folder`, and renames the folder to
+ * `<folder>.imported`. An interrupted import is repeated at the next start and adds nothing twice. Files that can't
+ * be read are logged and renamed to `*.broken`. Rejects if the disk fails, so that no run is missed.
  */
 export async function importRuns(
   folder: string,
@@ -50,7 +50,7 @@ export async function importRuns(
   log.info("the runs of an earlier version were imported", { runs: added, aside });
 }
 
-/** null: there is no such folder. */
+/** null if there is no such folder. */
 async function namesIn(folder: string): Promise<readonly string[] | null> {
   try {
     return await readdir(folder);
