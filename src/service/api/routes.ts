@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { METHODS } from "node:http";
 import { type Context, Hono } from "hono";
 import type { Log } from "#base/log.ts";
-import { createKeyCheck } from "#service/sessions/bearer.ts";
+import { hasKey } from "#service/sessions/bearer.ts";
 import { problemResponse, type Refused, type Result, refused } from "#service/wire/problem.ts";
 import type { Asked, Endpoint } from "./endpoint.ts";
 import type { Operations } from "./operations.ts";
 
+/** The endpoints and their key. */
 export interface RouteOptions {
   readonly basePath: string;
   readonly apiKey: string;
@@ -21,7 +22,6 @@ export interface RouteOptions {
 export function createRoutes(options: RouteOptions): Hono {
   const { basePath, apiKey, endpoints, operations, isReady, log } = options;
   const app = new Hono().basePath(basePath);
-  const isAuthorized = createKeyCheck(apiKey);
 
   function respond(c: Context, result: Result<unknown>, traceId?: string): Response {
     const response = !result.ok
@@ -36,7 +36,7 @@ export function createRoutes(options: RouteOptions): Hono {
   /** Refuses requests while the service is not ready or if they lack the key; null if the request may go on. */
   function turnedAway(c: Context, open: boolean): Refused | null {
     if (!isReady()) return notReady;
-    return open || isAuthorized(c.req.header("authorization")) ? null : withoutKey;
+    return open || hasKey(c.req.header("authorization"), apiKey) ? null : withoutKey;
   }
 
   for (const { method, path, open = false, handle } of endpoints) {

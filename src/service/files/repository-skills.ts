@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "#base/log.ts";
 import { type EnvironmentSpec, repositoryName } from "#service/catalog.ts";
 import type { Git, GitEnd } from "./git.ts";
@@ -13,6 +14,7 @@ export interface FoundSkill {
   readonly text: string;
 }
 
+/** The environments, and how git runs. */
 export interface RepositorySkillsOptions {
   readonly environments: readonly EnvironmentSpec[];
   /** Holds shallow clones of the repositories. */
@@ -34,10 +36,11 @@ interface Lookup {
 
 const mostSkills = 200;
 const mostText = 200_000;
-/** A lookup runs four git processes or more, 200 ms without the network, so its result is used for so long. */
+/** How long a result is used again. A lookup runs four git processes or more, 200 ms without the network. */
 const holdsForMs = 60_000;
-/** A slower lookup goes on in the background, and its result is there the next time. */
+/** Requests wait so long for a lookup. It goes on in the background, for the next request. */
 const patienceMs = 10_000;
+/** The time limit of a lookup. */
 const mostLookMs = 300_000;
 
 /** Finds the skills in the environments' repositories, at the tip of each environment's branch. */
@@ -97,11 +100,11 @@ export function createRepositorySkills(options: RepositorySkillsOptions) {
     return next;
   }
 
-  async function soon(spec: EnvironmentSpec, { at, found }: Lookup): Promise<readonly FoundSkill[]> {
-    const late = Promise.withResolvers<readonly FoundSkill[]>();
+  /** The result of the lookup; the last known one if that takes too long. */
+  function soon(spec: EnvironmentSpec, { at, found }: Lookup): Promise<readonly FoundSkill[]> {
     const leftMs = Math.max(0, at + patienceMs - now());
-    const timer = setTimeout(() => late.resolve(known.get(spec.id) ?? []), leftMs);
-    return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
+    const late = sleep(leftMs, undefined, { ref: false }).then(() => known.get(spec.id) ?? []);
+    return Promise.race([found, late]);
   }
 
   return {

@@ -17,7 +17,7 @@ export async function setUp(
 > {
   for (const line of spec.setup) {
     const output = createTextTail(mostOutput);
-    const request = { runId, command: { line }, folder, environment, input: "" };
+    const request = { runId, command: { line }, folder, environment };
     const end = await run(request, signal, { stdout: output.add, stderr: output.add });
     if (end.kind === "aborted") return end;
     const fault = faultOf(end);

@@ -5,7 +5,7 @@ import { z } from "zod";
 import type { Log } from "#base/log.ts";
 import { durableFile } from "#disk/durable-file.ts";
 import { endProcesses } from "./process-group.ts";
-import { startOf } from "./process-identity.ts";
+import { startOf } from "./process-table.ts";
 import { endStrays } from "./stray-processes.ts";
 
 const started = z.object({ pid: z.number().int().positive(), start: z.string().min(1) });

@@ -18,7 +18,10 @@ export async function importRuns(
   add: (document: RunDocument) => Promise<void>,
   log: Log,
 ): Promise<void> {
-  const names = await namesIn(folder);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
   if (names === null) return;
   const places = new Set<number>();
   let added = 0;
@@ -48,16 +51,6 @@ export async function importRuns(
   await rename(folder, aside);
   await syncFolder(dirname(folder));
   log.info("the runs of an earlier version were imported", { runs: added, aside });
-}
-
-/** null if there is no such folder. */
-async function namesIn(folder: string): Promise<readonly string[] | null> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }
 
 const parse =

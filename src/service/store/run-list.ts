@@ -3,8 +3,7 @@ import { setImmediate as othersTurn } from "node:timers/promises";
 import type { Run } from "#service/run/run-document.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
-import { type Plan, planFor, type Query } from "./list-sql.ts";
-import { type Condition, conditionsOf } from "./run-conditions.ts";
+import { type Condition, conditionsOf, type Plan, planFor, type Query } from "./list-sql.ts";
 import { type Mark, readCursor, sortColumns, writeCursor } from "./run-cursor.ts";
 import { createQueries, type Row } from "./run-queries.ts";
 

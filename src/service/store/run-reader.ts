@@ -1,12 +1,10 @@
 import type { DatabaseSync } from "node:sqlite";
-import { knownStates } from "#agent-runs/schema.ts";
 import { BrokenDocument } from "#disk/durable-file.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
 import { createQueries } from "./run-queries.ts";
 import { documentOf, runOf } from "./run-rows.ts";
 
-const unfinishedStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const;
-const unfinished = `state IN (${unfinishedStates.map((state) => `'${state}'`).join()})`;
+const unfinished = "state IN ('QUEUED', 'PENDING', 'CLAIMED', 'INPROGRESS')";
 
 /** Reads single runs and the queue from the database (run-database.ts). */
 export type RunReader = ReturnType<typeof createRunReader>;
@@ -68,9 +66,9 @@ export function createRunReader(database: DatabaseSync, onBroken: (id: string, e
       return order === null ? null : documentAt(order);
     },
     /** The runs that are queued or worked on, in the order of the queue. */
-    unfinished(): readonly { readonly id: string; readonly state: Run["state"] }[] {
+    unfinished(): readonly { readonly id: string; readonly isQueued: boolean }[] {
       const rows = query(`SELECT id, state FROM run WHERE ${unfinished} ORDER BY queued`, []);
-      return rows.map(({ id, state }) => ({ id: text(id), state: stateOf(state) }));
+      return rows.map(({ id, state }) => ({ id: text(id), isQueued: state === "QUEUED" }));
     },
     unfinishedCount: (): number =>
       Number(query(`SELECT count(*) AS runs FROM run WHERE ${unfinished}`, [])[0]?.runs),
@@ -100,10 +98,4 @@ export function createRunReader(database: DatabaseSync, onBroken: (id: string, e
       return Number(query(sql, [])[0]?.place ?? 0);
     },
   };
-}
-
-function stateOf(value: unknown): Run["state"] {
-  const state = knownStates.find((known) => known === value);
-  if (state === undefined) throw new Error(`there is no state ${String(value)}`);
-  return state;
 }

@@ -18,6 +18,7 @@ import {
 } from "#service/run/run-life.ts";
 import type { TurnWork } from "./turn-work.ts";
 
+/** The agents, folders and limits of the work. */
 export interface ExecutorOptions
   extends Pick<WorkOptions, "runs" | "maxRuns" | "maxQueued" | "timeoutMs" | "now" | "log"> {
   readonly agentFor: (run: Run) => Agent;
@@ -212,8 +213,8 @@ export function createExecutor(options: ExecutorOptions) {
   return {
     /** Records the runs that an earlier process left unfinished as interrupted, and begins to work on the queue. */
     async recover(): Promise<void> {
-      for (const { id, state } of runs.unfinished()) {
-        if (state !== "QUEUED") await recordInterruption(id);
+      for (const { id, isQueued } of runs.unfinished()) {
+        if (!isQueued) await recordInterruption(id);
       }
       await outputs.clear();
       fillSlots();

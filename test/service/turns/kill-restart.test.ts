@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { startOf } from "#service/processes/process-identity.ts";
+import { startOf } from "#service/processes/process-table.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { freshFolder } from "#test/support/fresh-folder.ts";
 import { alive } from "#test/support/processes.ts";
