@@ -33,7 +33,7 @@ export const forOpencode = (servers: McpServers): unknown => ({
 });
 
 /**
- * Codex takes servers as a TOML value among its arguments, which everybody on the machine can read, so secrets
+ * Codex takes servers as a TOML value among its arguments, which every user of the machine can read, so secrets
  * become variables of the environment. It allows only letters, digits, `_` and `-` in names.
  */
 export function forCodex(servers: McpServers): {

@@ -13,6 +13,7 @@ import { type RunRequest, runRequest } from "#service/wire/wire-shapes.ts";
 import { type Begun, createCatalogOperations } from "./catalog-operations.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
 
+/** The parts of the service behind the operations. */
 export interface OperationOptions extends CreateRunOptions {
   readonly executor: Executor;
   readonly skills: RepositorySkills;

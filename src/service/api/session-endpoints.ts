@@ -14,6 +14,14 @@ type Handle = (
   right: SessionLinks,
 ) => Result<unknown> | Promise<Result<unknown>>;
 
+/** The refusals of a cancellation. */
+export const cancelRefusals = [
+  "invalid_request",
+  "resource_not_found",
+  "conflict",
+  "operation_not_supported",
+] as const;
+
 const keyHeader = "x-session-key";
 
 /** Takes the key from the header or from the URL. */
@@ -100,13 +108,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     summary: "Cancel a run from its page",
     description: `The same as \`POST /agent/runs/{runId}/cancel\`. ${keyInHeader}`,
     answer: cancelAnswer,
-    refusals: [
-      "invalid_request",
-      "not_authorized",
-      "resource_not_found",
-      "conflict",
-      "operation_not_supported",
-    ],
+    refusals: ["not_authorized", ...cancelRefusals],
     handle: steering((operations, _, runId) => operations.cancel(runId)),
   },
 ];

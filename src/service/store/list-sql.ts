@@ -43,14 +43,12 @@ export function conditionsOf(filter: ListFilter): readonly Condition[] | null {
   return conditions;
 }
 
-/** The order in which runs are read. The rows of `runs` have a mark's `key` and `ord`, sorted, within one batch. */
+/** The batches in which runs are read. The rows of `runs` have a mark's `key` and `ord`, sorted. */
 export type Plan =
-  /** All matches of a rare condition in one batch. */
-  | { readonly kind: "rare"; runs(after: Mark | null, limit: number): Query }
-  /** In the order of the sort key's index. `end` selects the last run of the batch of `length` runs. */
+  /** Sorted, by an index. `end` selects the last run of the batch of `length` runs; null: one batch has all. */
   | {
       readonly kind: "sorted";
-      end(after: Mark | null, length: number): Query;
+      end(after: Mark | null, length: number): Query | null;
       runs(after: Mark | null, until: Mark | null, limit: number): Query;
     }
   /** In the order of creation, because the sort key has no index. The batch has the places `from` to `to`. */
@@ -69,35 +67,24 @@ export function planFor(filter: ListFilter, conditions: readonly Condition[], ra
     values: [...from.values, ...where.flatMap(({ values }) => values), ...limits],
   });
 
-  if (rare !== null) {
-    const from = { sql: `(${rare.select}) AS rare CROSS JOIN run USING (ord)`, values: rare.values };
-    return {
-      kind: "rare",
-      runs: (after, limit) => select(from, [...conditions, ...pastMark(after)], [limit]),
-    };
-  }
-  if (kind === "string") {
-    const from = { sql: "run", values: [] };
+  if (kind === "string" && rare === null) {
     // The unary plus keeps SQLite from using the index of another condition.
     const others = conditions.map(({ sql, values }) => ({ sql: `+(${sql})`, values }));
     return {
       kind: "unsorted",
       runs(after, first, last, limit) {
         const batch = { sql: "run.ord BETWEEN ? AND ?", values: [first, last] };
-        return select(from, [batch, ...others, ...pastMark(after)], [limit]);
+        return select({ sql: "run", values: [] }, [batch, ...others, ...pastMark(after)], [limit]);
       },
     };
   }
-  // Pollers ask for the latest changes among the runs of one name.
-  const named = column === "updated" && filter.name !== undefined ? [filter.name] : [];
-  const index = named.length > 0 ? "run_name_updated" : `run_${column}`;
-  const from = { sql: `run INDEXED BY ${index}`, values: [] };
+  const from =
+    rare === null
+      ? { sql: `run INDEXED BY run_${column}`, values: [] }
+      : { sql: `(${rare.select}) AS rare CROSS JOIN run USING (ord)`, values: rare.values };
   return {
     kind: "sorted",
-    end(after, length) {
-      const sameName = named.map((name) => ({ sql: "name = ?", values: [name] }));
-      return select(from, [...sameName, ...pastMark(after)], [1, length], "OFFSET ?");
-    },
+    end: (after, length) => (rare === null ? select(from, pastMark(after), [1, length], "OFFSET ?") : null),
     runs: (after, until, limit) =>
       select(from, [...conditions, ...pastMark(after), ...pastMark(until, `NOT ${past}`)], [limit]),
   };

@@ -98,7 +98,8 @@ export function createRunList(
       const found = new Map<number, Found>();
       for (let begin = after; ; await othersTurn()) {
         begin = inSnapshot(database, () => {
-          const [last] = rowsOf(end(begin, length));
+          const batchEnd = end(begin, length);
+          const [last] = batchEnd === null ? [] : rowsOf(batchEnd);
           const until = last === undefined ? null : markOf(last);
           return gather(found, begin, (from, limit) => runs(from, until, limit)) ? null : until;
         });
@@ -121,19 +122,7 @@ export function createRunList(
       return best;
     }
 
-    switch (plan.kind) {
-      case "rare": {
-        const found = new Map<number, Found>();
-        inSnapshot(database, () => gather(found, after, plan.runs));
-        return found.values();
-      }
-      case "sorted":
-        return findSorted(plan);
-      case "unsorted":
-        return findUnsorted(plan);
-      default:
-        return plan satisfies never;
-    }
+    return plan.kind === "sorted" ? findSorted(plan) : findUnsorted(plan);
   }
 
   return async (filter) => {

@@ -6,7 +6,7 @@ import { documentOf, runOf } from "./run-rows.ts";
 
 const unfinished = "state IN ('QUEUED', 'PENDING', 'CLAIMED', 'INPROGRESS')";
 
-/** Reads single runs and the queue from the database (run-database.ts). */
+/** Reads single runs and the queue from the database (run-database.ts). The store documents the methods. */
 export type RunReader = ReturnType<typeof createRunReader>;
 
 /** `onBroken` is called each time that a run can't be read. */
@@ -55,30 +55,25 @@ export function createRunReader(database: DatabaseSync, onBroken: (id: string, e
   return {
     has: (id: string): boolean => orderOf(id) !== null,
     at,
-    /** null if there is no such run or it can't be read. */
     get(id: string): Run | null {
       const order = orderOf(id);
       return order === null ? null : at(order);
     },
-    /** null if there is no such run. Throws `BrokenDocument` if it can't be read. */
     document(id: string): RunDocument | null {
       const order = orderOf(id);
       return order === null ? null : documentAt(order);
     },
-    /** The runs that are queued or worked on, in the order of the queue. */
     unfinished(): readonly { readonly id: string; readonly isQueued: boolean }[] {
       const rows = query(`SELECT id, state FROM run WHERE ${unfinished} ORDER BY queued`, []);
       return rows.map(({ id, state }) => ({ id: text(id), isQueued: state === "QUEUED" }));
     },
     unfinishedCount: (): number =>
       Number(query(`SELECT count(*) AS runs FROM run WHERE ${unfinished}`, [])[0]?.runs),
-    /** The first queued run that is not in `except`; null if there is none. */
     nextQueued(except: ReadonlySet<string>): string | null {
       const sql = "SELECT id FROM run WHERE state = 'QUEUED' ORDER BY queued LIMIT ?";
       const next = query(sql, [except.size + 1]).find(({ id }) => !except.has(text(id)));
       return next === undefined ? null : text(next.id);
     },
-    /** The last run of the conversation; null if there is no such conversation. */
     latestOf(conversationId: string): string | null {
       const sql = `
         SELECT id FROM (
@@ -88,7 +83,6 @@ export function createRunReader(database: DatabaseSync, onBroken: (id: string, e
       const [row] = query(sql, [conversationId, conversationId]);
       return row === undefined ? null : text(row.id);
     },
-    /** The highest place in the order of creation or in the queue; 0 if there is no run. */
     highestPlace(): number {
       const sql = `
         SELECT max(place) AS place FROM (

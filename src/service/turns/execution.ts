@@ -45,7 +45,7 @@ export function createExecution(options: WorkOptions) {
       options.command,
     ];
     const command = candidates.find((each) => each?.trim());
-    return command == null ? demonstration : createCommandAgent({ command, environment, run, log });
+    return command == null ? demonstration : createCommandAgent(command, environment, run, log);
   }
   const executor = createExecutor({ ...options, agentFor, workplaces, turns, outputs });
 

@@ -63,10 +63,10 @@ test("a running service's folder can't be taken; a killed one's can", async () =
 });
 
 test.runIf(process.platform === "linux")(
-  "a killed service that nobody has reaped no longer holds its folder",
+  "a killed service that is still a zombie process no longer holds its folder",
   async () => {
     const folder = await freshFolder();
-    // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
+    // `sleep` takes the place of the shell, and so becomes the parent of a process that it never reaps.
     const parent = startServiceProcess(
       { folder, command: "cat", apiKey },
       { shell: `"$@" & echo "pid $!"; exec sleep 60` },
@@ -105,7 +105,7 @@ test("stopping ends running runs with a remark and leaves the queue for the next
   await api.until(queued, "SUCCEEDED");
 });
 
-test("a run that can't be read is set aside and stops nothing else", async () => {
+test("a run that can't be read is set aside and the others go on", async () => {
   const first = await serving({ command: "cat", maxRuns: 1 });
   const good = await first.api.create({ prompt: "good" });
   const torn = await first.api.create({ prompt: "torn" });
