@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Log } from "#base/log.ts";
 import { type EnvironmentSpec, repositoryName } from "#service/catalog.ts";
+import type { WorkOptions } from "#service/options.ts";
 import type { Git, GitEnd } from "./git.ts";
 import { skillFolders } from "./skill-text.ts";
 
@@ -15,8 +15,7 @@ export interface FoundSkill {
 }
 
 /** The environments, and how git runs. */
-export interface RepositorySkillsOptions {
-  readonly environments: readonly EnvironmentSpec[];
+export interface RepositorySkillsOptions extends Pick<WorkOptions, "catalog" | "now" | "log"> {
   /** Holds shallow clones of the repositories. */
   readonly folder: string;
   readonly git: Git;
@@ -24,8 +23,6 @@ export interface RepositorySkillsOptions {
   readonly inherited: Readonly<Record<string, string>>;
   /** Ends git's processes. */
   readonly signal: AbortSignal;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
 interface Lookup {
@@ -47,7 +44,7 @@ const mostLookMs = 300_000;
 export type RepositorySkills = ReturnType<typeof createRepositorySkills>;
 
 export function createRepositorySkills(options: RepositorySkillsOptions) {
-  const { environments, folder, git, inherited, signal, now, log } = options;
+  const { catalog, folder, git, inherited, signal, now, log } = options;
   const lookups = new Map<string, Lookup>();
   /** The latest result of each environment. */
   const known = new Map<string, readonly FoundSkill[]>();
@@ -110,7 +107,7 @@ export function createRepositorySkills(options: RepositorySkillsOptions) {
   return {
     /** `refresh`: fetches again. A repository that can't be read, or not in time, has its last known skills. */
     async find(refresh: boolean): Promise<readonly FoundSkill[]> {
-      const all = environments.map((spec, place) => soon(spec, lookup(spec, place, refresh)));
+      const all = catalog.environments.map((spec, place) => soon(spec, lookup(spec, place, refresh)));
       return (await Promise.all(all)).flat();
     },
     /** Resolves when no lookup is under way. */

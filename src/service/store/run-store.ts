@@ -130,8 +130,6 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
     latestOf: (conversationId: string): string | null => open().reader.latestOf(conversationId),
     /** The highest place of any run in the order of creation or in the queue; 0 if there is no run. */
     highestPlace: (): number => open().reader.highestPlace(),
-    /** Resolves when every requested change is done. */
-    quiet: (): Promise<void> => queue.idle(),
     /** Waits for every requested change and closes the database. */
     async close(): Promise<void> {
       await queue.idle();

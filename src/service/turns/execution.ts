@@ -51,13 +51,7 @@ export function createExecution(options: WorkOptions) {
 
   const stopping = new AbortController();
   const { signal } = stopping;
-  const { environments } = catalog;
-  const skills = createRepositorySkills({
-    ...inheriting,
-    environments,
-    folder: join(folder, "skills"),
-    signal,
-  });
+  const skills = createRepositorySkills({ ...inheriting, folder: join(folder, "skills"), signal });
   let sweeping: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setInterval> | undefined;
 
