@@ -28,7 +28,7 @@ const defaults = {
   now: Date.now,
 } as const;
 
-/** An Agent Runs API whose runs work on this machine. */
+/** An Agent Runs API whose agents run on this machine. */
 export type Service = ReturnType<typeof createService>;
 
 export function createService(given: ServiceOptions) {

@@ -92,7 +92,8 @@ export function createOperations(options: OperationOptions) {
         const document = followedUp(before, message, now(), nextPlace);
         return { document, result: document.run.state === "QUEUED" && before.run.state !== "QUEUED" };
       });
-      if (change?.result) executor.enqueue(runId);
+      if (change === null) return unknownRun(runId);
+      if (change.result) executor.enqueue(runId);
       return { ok: true, value: {} };
     },
 

@@ -27,7 +27,7 @@ export function createSessionPage() {
 const inlined = (module: string): string =>
   module.replaceAll(/^import [^;]*;\n/gm, "").replaceAll(/^export /gm, "");
 
-/** Allows our own script and style alone. The address holds a key, so it must not leak as a referrer. */
+/** Allows only our own script and style. The address has a key, so it must not leak as a referrer. */
 const pageHeaders = (style: string, script: string): Record<string, string> => ({
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [

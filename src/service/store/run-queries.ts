@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 /** A row by column name. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Preparing a statement takes 0.02 ms. The limit matters because each set of filters has its own statement. */
+/** Prepared statements are kept, because preparing takes 0.02 ms. Each combination of filters has its own. */
 const mostStatements = 200;
 
 /** Returns a function that runs a query and returns its rows. It throws SQLite's errors. */

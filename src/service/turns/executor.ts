@@ -214,7 +214,11 @@ export function createExecutor(options: ExecutorOptions) {
     /** Records the runs that an earlier process left unfinished as interrupted, and begins to work on the queue. */
     async recover(): Promise<void> {
       for (const { id, isQueued } of runs.unfinished()) {
-        if (!isQueued) await recordInterruption(id);
+        if (isQueued) continue;
+        await recordInterruption(id).catch((error: unknown) => {
+          // The store has set the damaged run aside, so it must not stop the service.
+          if (!(error instanceof BrokenDocument)) throw error;
+        });
       }
       await outputs.clear();
       fillSlots();

@@ -111,7 +111,8 @@ test("a run that can't be read is set aside and the others go on", async () => {
   const torn = await first.api.create({ prompt: "torn" });
   const odd = await first.api.create({ prompt: "odd" });
   const wordless = await first.api.create({ prompt: "wordless" });
-  for (const id of [good, torn, odd, wordless]) await first.api.until(id, "SUCCEEDED");
+  const working = await first.api.create({ prompt: "working" });
+  for (const id of [good, torn, odd, wordless, working]) await first.api.until(id, "SUCCEEDED");
   await first.stop();
   const database = new DatabaseSync(join(first.folder, "service", "runs.db"));
   const spoil = (id: string, set: string): void =>
@@ -121,6 +122,8 @@ test("a run that can't be read is set aside and the others go on", async () => {
   spoil(wordless, "rest = '{'");
   const queue = database.prepare("UPDATE run SET state = 'QUEUED' WHERE id = ?");
   for (const id of [odd, wordless]) queue.run(id);
+  spoil(working, "rest = '{'");
+  database.prepare("UPDATE run SET state = 'INPROGRESS' WHERE id = ?").run(working);
   database.close();
 
   const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
@@ -130,12 +133,12 @@ test("a run that can't be read is set aside and the others go on", async () => {
   expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
   expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);
   expect((await api.list("")).runs.map(({ prompt }) => prompt)).toEqual(["more", "good"]);
-  for (const id of [torn, odd, wordless]) {
+  for (const id of [torn, odd, wordless, working]) {
     expect((await api.send("GET", `/agent/runs/${id}`)).status).toBe(404);
     expect((await api.send("POST", `/agent/runs/${id}/cancel`)).status).toBe(404);
   }
   const aside = lines.filter(({ message }) => message === "a run can't be read and is set aside");
-  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
+  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless, working].sort());
 });
 
 test("a process that only reuses the id of a started one is left alone", async () => {
