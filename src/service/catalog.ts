@@ -17,6 +17,7 @@ export interface EnvironmentSpec {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** A model that runs may name. */
 export interface ModelSpec {
   readonly id: string;
   readonly name: string;
@@ -46,6 +47,7 @@ export interface FactorySpec {
   readonly command: string | null;
 }
 
+/** All declarations. */
 export interface Catalog {
   readonly environments: readonly EnvironmentSpec[];
   /** null if no model is declared. */
@@ -55,6 +57,7 @@ export interface Catalog {
   readonly factories: readonly FactorySpec[];
 }
 
+/** No declarations. */
 export const emptyCatalog: Catalog = {
   environments: [],
   defaultModelId: null,

@@ -4,6 +4,7 @@ import type { SessionLinks } from "#service/sessions/session-keys.ts";
 import type { RunStore } from "#service/store/run-store.ts";
 import type { Catalog } from "./catalog.ts";
 
+/** The options of a service. Times in milliseconds. */
 export interface ServiceOptions {
   /** The service keeps its data in this folder's subfolder `service`. */
   readonly dataDir: string;
@@ -18,9 +19,7 @@ export interface ServiceOptions {
   readonly command?: string | undefined;
   /** The variables that the command inherits, except for the bot's own secrets (agent-environment.ts). */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The operator's declarations; absent: none. */
   readonly catalog?: Catalog;
-  /** The rights of everybody who has a session link: to read, or also to send follow-ups and cancel. */
   readonly sessionLinks?: SessionLinks;
   /** Holds one folder for each run to work in. */
   readonly workDir: string;
@@ -43,7 +42,7 @@ export interface ServiceOptions {
   readonly now?: () => number;
 }
 
-/** The options that the work on runs needs, with their defaults, and what all of it shares. */
+/** The options of the work on runs, complete, and the stores that it shares. */
 export interface WorkOptions
   extends Required<Omit<ServiceOptions, "dataDir" | "apiKey" | "publicUrl" | "command" | "sessionLinks">> {
   /** For runs whose factory and environment have no command; null: the demonstration. */

@@ -16,52 +16,37 @@ export type { ServiceOptions } from "./options.ts";
 /** The path prefix of every endpoint. */
 export const basePath = "/api/v1";
 
-export interface Service {
-  /** Handles requests to paths below `basePath`. */
-  fetch(request: Request): Response | Promise<Response>;
-  /**
-   * Recovers the data on disk: queued runs run, interrupted ones become ERROR, and processes that a killed
-   * service left are ended. Rejects with `FolderInUse` if another process serves the same folder.
-   */
-  start(): Promise<void>;
-  /**
-   * Begins to end every process: running runs become ERROR, queued runs stay queued. Requests are still
-   * handled. For a caller that has other things to stop before `stop`.
-   */
-  drain(): void;
-  /** Drains and resolves when that is done. Later requests are refused. */
-  stop(): Promise<void>;
-  /** The number of runs that are queued or worked on. */
-  unfinished(): number;
-}
-
 const dayMs = 24 * 3_600_000;
+const defaults = {
+  catalog: emptyCatalog,
+  sessionLinks: "read",
+  maxQueued: 1_000,
+  keepWorktreesMs: 14 * dayMs,
+  keepFilesMs: 90 * dayMs,
+  graceMs: 5_000,
+  demoStepMs: 700,
+  now: Date.now,
+} as const;
 
-/** A whole Agent Runs API of your own, with its runs on this machine. */
-export function createService(options: ServiceOptions): Service {
-  const { apiKey, publicUrl, log } = options;
-  const { catalog = emptyCatalog, sessionLinks = "read", now = Date.now } = options;
+/** An Agent Runs API whose agents run on this machine. */
+export type Service = ReturnType<typeof createService>;
+
+export function createService(given: ServiceOptions) {
+  const options = { ...defaults, ...given };
+  const { apiKey, publicUrl, catalog, sessionLinks, now, log } = options;
   const folder = resolve(options.dataDir, "service");
 
   const runs = createRunStore(folder, now, log);
   const attachments = createAttachments(join(folder, "attachments"));
   const executor = createExecution({
+    ...options,
     runs,
-    catalog,
     attachments,
     folder,
     workDir: resolve(options.workDir),
     command: options.command?.trim() ? options.command : null,
-    environment: options.environment,
     maxRuns: Math.max(1, options.maxRuns),
-    maxQueued: Math.max(1, options.maxQueued ?? 1_000),
-    timeoutMs: options.timeoutMs,
-    graceMs: options.graceMs ?? 5_000,
-    demoStepMs: options.demoStepMs ?? 700,
-    keepWorktreesMs: options.keepWorktreesMs ?? 14 * dayMs,
-    keepFilesMs: options.keepFilesMs ?? 90 * dayMs,
-    now,
-    log,
+    maxQueued: Math.max(1, options.maxQueued),
   });
 
   let places = 0;
@@ -102,8 +87,13 @@ export function createService(options: ServiceOptions): Service {
   }
 
   return {
-    fetch: (request) => routes.fetch(request),
-    async start() {
+    /** Handles requests to paths below `basePath`. */
+    fetch: (request: Request): Response | Promise<Response> => routes.fetch(request),
+    /**
+     * Recovers the data on disk: queued runs run, interrupted ones become ERROR, and processes that a killed
+     * service left are ended. Rejects with `FolderInUse` if another process serves the same folder.
+     */
+    async start(): Promise<void> {
       const release = await lockFolder(folder);
       try {
         await executor.clear();
@@ -118,11 +108,16 @@ export function createService(options: ServiceOptions): Service {
       unlock = release;
       phase = "started";
     },
-    drain() {
+    /**
+     * Begins to end every process: running runs become ERROR, queued runs stay queued. Requests are still handled.
+     * For a caller that must stop other things before `stop`.
+     */
+    drain(): void {
       // `stop` reports the failure.
       drained().catch(() => undefined);
     },
-    async stop() {
+    /** Drains and resolves when that is done. Later requests are refused. */
+    async stop(): Promise<void> {
       phase = "stopped";
       sessions.stop();
       await drained();
@@ -130,6 +125,7 @@ export function createService(options: ServiceOptions): Service {
       await unlock?.();
       unlock = null;
     },
-    unfinished: () => runs.unfinishedCount(),
+    /** The number of runs that are queued or worked on. */
+    unfinished: (): number => runs.unfinishedCount(),
   };
 }

@@ -1,6 +1,6 @@
 import type { McpServerConfig } from "#agent-runs/schema.ts";
 
-/** One turn as the agent gets it. */
+/** A turn's input and surroundings. */
 export interface Turn {
   readonly runId: string;
   /** 1 is the first. */
@@ -28,8 +28,8 @@ export interface Turn {
 }
 
 /**
- * `broken`: the agent could not be started. `aborted`: the signal ended it. `answer`: its final answer; absent: the
- * whole output.
+ * The end of a turn. `broken`: the agent could not be started. `aborted`: the signal ended it. `answer`: its final
+ * answer; absent: the whole output.
  */
 export type TurnEnd =
   | { readonly kind: "finished"; readonly answer?: string }
@@ -43,6 +43,7 @@ export type TurnEnd =
  */
 export const blockedLine = "AGENT_BLOCKED";
 
+/** A program that works on turns. */
 export interface Agent {
   /** Called before the first turn, while the run is still QUEUED. */
   prepare?(signal: AbortSignal): Promise<void>;

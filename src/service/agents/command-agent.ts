@@ -7,19 +7,19 @@ import { agentEnvironment } from "./agent-environment.ts";
 import { createEventReader } from "./json-lines.ts";
 import { callOf } from "./presets.ts";
 
-export interface CommandAgentOptions {
-  /** The name of a preset, or a line for the shell. */
-  readonly command: string;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly run: RunProcess;
-  readonly log: Log;
-}
-
 /** The most characters of a failure's reason. */
 const mostReason = 4_000;
 
-/** An agent that runs a command: input on stdin, answer on stdout, exit code 0 for success. */
-export function createCommandAgent({ command, environment, run, log }: CommandAgentOptions): Agent {
+/**
+ * An agent that runs a command: input on stdin, answer on stdout, exit code 0 for success. `command`: the name of a
+ * preset, or a line for the shell.
+ */
+export function createCommandAgent(
+  command: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  run: RunProcess,
+  log: Log,
+): Agent {
   return {
     async work(turn, signal, write): Promise<TurnEnd> {
       const call = await callOf(command, turn);

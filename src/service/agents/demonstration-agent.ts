@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Agent, blockedLine, type Turn } from "./agent.ts";
 
 /**
- * The agent without a command: it changes nothing and says so. A request with the words "ask me" ends BLOCKED
+ * The agent of a service without a command: it changes nothing and says so. A request with the words "ask me" ends BLOCKED
  * with a question, one with "fail on purpose" ends FAILED. `stepMs` is the time in the queue and of each step.
  */
 export function createDemonstrationAgent(stepMs: number): Agent {
@@ -41,17 +41,12 @@ function performance(
     "For a real agent, set AGENT_COMMAND to claude, codex, gemini, opencode or oz, or to a command that reads " +
     "the prompt on stdin and prints its answer.\n";
   if (/\bask me\b/i.test(request)) {
-    return {
-      steps: [
-        greeting,
-        "Before I continue: which option would you like? Reply here to answer.\n",
-        blockedLine,
-      ],
-      fails: false,
-    };
+    const question = "Before I continue: which option would you like? Reply here to answer.\n";
+    return { steps: [greeting, question, blockedLine], fails: false };
   }
-  if (/\bfail on purpose\b/i.test(request))
+  if (/\bfail on purpose\b/i.test(request)) {
     return { steps: [greeting, "I start, and then I fail:\n"], fails: true };
+  }
   const would = continues
     ? `A real agent would now continue the conversation with ${shown}.\n\n`
     : "A real agent would now read the code, make the change, run the tests and open a pull request.\n\n";

@@ -1,24 +1,17 @@
 /** Reads the output of programs that report their work as JSON, one event a line. */
 
 /** An event for people. The last `said` is the answer unless there is an `answered`. */
-export type AgentEvent =
-  | { readonly kind: "said"; readonly text: string }
-  | { readonly kind: "did"; readonly text: string }
-  | { readonly kind: "answered"; readonly text: string }
-  | { readonly kind: "failed"; readonly text: string };
+export interface AgentEvent {
+  readonly kind: "said" | "did" | "answered" | "failed";
+  readonly text: string;
+}
 
 /** Translates one program's events. Unknown events translate to nothing. */
 export type ReadEvent = (event: unknown) => readonly AgentEvent[];
 
-export interface EventReader {
-  /** The next piece of the output. */
-  add(text: string): void;
-  /** To be called at the end of the output. null: the program reported none. */
-  end(): { readonly answer: string | null; readonly fault: string | null };
-}
-
 /** Longer lines, such as those with pictures, are ignored. */
 const mostLine = 5_000_000;
+/** The most characters of a tool call that are shown. */
 const mostDeed = 200;
 /** The most characters of unknown events, which are shown if no event is known. */
 const mostUnknown = 20_000;
@@ -31,7 +24,7 @@ export function createEventReader(
   read: ReadEvent,
   write: (text: string) => void,
   redact: (text: string) => string,
-): EventReader {
+) {
   let pieces: string[] = [];
   let length = 0;
   let unknown = "";
@@ -57,7 +50,7 @@ export function createEventReader(
         fault = event.text;
         return;
       default:
-        event satisfies never;
+        event.kind satisfies never;
     }
   }
 
@@ -73,7 +66,8 @@ export function createEventReader(
   }
 
   return {
-    add(text) {
+    /** Takes the next piece of the output. */
+    add(text: string): void {
       const [first = "", ...others] = text.split("\n");
       for (const [at, piece] of [first, ...others].entries()) {
         if (at > 0) line();
@@ -82,7 +76,8 @@ export function createEventReader(
         else pieces = [];
       }
     },
-    end() {
+    /** Ends the output. null: the program reported no answer, or no fault. */
+    end(): { readonly answer: string | null; readonly fault: string | null } {
       if (length > 0) line();
       if (!understood && unknown !== "") write(unknown);
       // Some versions of claude report an empty result after the text of their answer.

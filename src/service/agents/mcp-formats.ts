@@ -1,46 +1,39 @@
 /** A run's MCP servers in the formats of the different programs. */
 import type { McpServerConfig } from "#agent-runs/schema.ts";
 
+/** A run's servers by name. */
 export type McpServers = Readonly<Record<string, McpServerConfig>>;
 
-/** Servers that are started or reached over HTTP. Only the hosted service knows shared ones. */
+/** Servers that are started or reached over HTTP. Only the hosted service knows shared ones (`warp_id`). */
 const own = (servers: McpServers): readonly (readonly [string, McpServerConfig])[] =>
   Object.entries(servers).filter(([, { command, url }]) => command !== undefined || url !== undefined);
 
+const ownAs = (servers: McpServers, format: (server: McpServerConfig) => unknown): unknown =>
+  Object.fromEntries(own(servers).map(([name, server]) => [name, format(server)]));
+
 /** Claude Code starts servers without a type, so those with a URL need one. */
 export const forClaude = (servers: McpServers): unknown => ({
-  mcpServers: Object.fromEntries(
-    own(servers).map(([name, server]) => [
-      name,
-      server.url === undefined ? server : { type: "http", ...server },
-    ]),
-  ),
+  mcpServers: ownAs(servers, (server) => (server.url === undefined ? server : { type: "http", ...server })),
 });
 
 /** Gemini CLI uses `url` for server-sent events and `httpUrl` for HTTP. */
 export const forGemini = (servers: McpServers): unknown => ({
-  mcpServers: Object.fromEntries(
-    own(servers).map(([name, { url, ...server }]) => [
-      name,
-      url === undefined ? server : { ...server, httpUrl: url },
-    ]),
+  mcpServers: ownAs(servers, ({ url, ...server }) =>
+    url === undefined ? server : { ...server, httpUrl: url },
   ),
 });
 
 /** opencode's own configuration. */
 export const forOpencode = (servers: McpServers): unknown => ({
-  mcp: Object.fromEntries(
-    own(servers).map(([name, { command, args = [], env, url, headers }]) => [
-      name,
-      url === undefined
-        ? { type: "local", command: [command, ...args], environment: env, enabled: true }
-        : { type: "remote", url, headers, enabled: true },
-    ]),
+  mcp: ownAs(servers, ({ command, args = [], env, url, headers }) =>
+    url === undefined
+      ? { type: "local", command: [command, ...args], environment: env, enabled: true }
+      : { type: "remote", url, headers, enabled: true },
   ),
 });
 
 /**
- * Codex takes servers as a TOML value among its arguments, which everybody on the machine can read, so secrets
+ * Codex takes servers as a TOML value among its arguments, which every user of the machine can read, so secrets
  * become variables of the environment. It allows only letters, digits, `_` and `-` in names.
  */
 export function forCodex(servers: McpServers): {

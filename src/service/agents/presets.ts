@@ -1,6 +1,6 @@
 /**
- * Command-line agents that can be named by one word. None of them asks for permission, since nobody could give it:
- * the machine must limit what a run may do.
+ * Command-line agents that can be named by one word. They run without permission prompts, because no person could
+ * answer one: the machine must limit what a run may do.
  */
 import { writeDurably } from "#disk/durable-file.ts";
 import type { Command } from "#service/processes/run-process.ts";

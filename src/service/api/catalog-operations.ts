@@ -19,6 +19,7 @@ export interface Begun {
   readonly link: string;
 }
 
+/** The catalog and the stores of the operations. */
 export interface CatalogOperationOptions {
   readonly catalog: Catalog;
   readonly runs: RunStore;

@@ -22,7 +22,14 @@ export async function skillsOf(
   const names = new Set(declared.map(({ id }) => skillName(id).short));
   const others = [...Map.groupBy(found, ({ spec }) => spec)]
     .filter(([spec]) => !names.has(skillName(spec).short))
-    .map(([, same]) => foundVariant(same));
+    .map(([spec, same]) =>
+      variantOf(
+        spec,
+        same[0]?.text ?? "",
+        null,
+        same.map(({ environmentId }) => environmentId),
+      ),
+    );
   const asked = [...declared, ...others].filter(
     ({ id, error }) =>
       (query.repo === undefined || skillName(id).repository.toLowerCase() === query.repo.toLowerCase()) &&
@@ -82,13 +89,6 @@ async function declaredVariant(
   const ids = there.map(({ id }) => id);
   const variant = variantOf(spec, text ?? "", description, ids);
   return text === null ? { ...variant, error: "its file can't be read" } : variant;
-}
-
-/** `same`: the skill in each environment that has its repository. */
-function foundVariant(same: readonly FoundSkill[]): Variant {
-  const { spec = "", text = "" } = same[0] ?? {};
-  const ids = same.map(({ environmentId }) => environmentId);
-  return variantOf(spec, text, null, ids);
 }
 
 /** The one-line description in the head of a SKILL.md; "" if it has none. */

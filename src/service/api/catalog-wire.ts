@@ -8,8 +8,7 @@ import {
   repositoryName,
 } from "#service/catalog.ts";
 import type { Run } from "#service/run/run-document.ts";
-
-const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+import { rfc3339 } from "#service/store/run-wire.ts";
 
 /** `newest` is the environment's last created run. Variables and commands are not shown: they may be secret. */
 export function environmentOf(spec: EnvironmentSpec, newest: Run | null): Environment {
@@ -26,29 +25,22 @@ export function environmentOf(spec: EnvironmentSpec, newest: Run | null): Enviro
   };
 }
 
-function lastTaskOf({
-  id,
-  title,
-  state,
-  createdAt,
-  updatedAt,
-  startedAt,
-  statusMessage,
-}: Run): Partial<Environment> {
+function lastTaskOf({ id, title, state, createdAt, updatedAt, startedAt, statusMessage }: Run) {
   const task = { id, title, state, created_at: rfc3339(createdAt), updated_at: rfc3339(updatedAt) };
-  const started = startedAt === null ? null : rfc3339(startedAt);
-  return {
-    last_task_created: started === null ? task : { ...task, started_at: started },
-    ...(started === null ? {} : { last_task_run_timestamp: started }),
-    setup_failed: statusMessage?.error_code === "environment_setup_failed",
-  };
+  const setup_failed = statusMessage?.error_code === "environment_setup_failed";
+  if (startedAt === null) return { last_task_created: task, setup_failed };
+  const started_at = rfc3339(startedAt);
+  const last_task_created = { ...task, started_at };
+  return { last_task_created, last_task_run_timestamp: started_at, setup_failed };
 }
 
+/** The declared models with the default one. */
 export const modelsOf = ({ defaultModelId, models }: Catalog): ModelsResponse => ({
   ...(defaultModelId === null ? {} : { default_model_id: defaultModelId }),
   models: models.map(({ id, name, provider }) => ({ id, display_name: name, provider })),
 });
 
+/** A factory with the repository of its environment. */
 export function factoryOf(spec: FactorySpec, catalog: Catalog): Factory {
   const { uid, name, aliases, description, environmentId, modelId } = spec;
   const address = environmentIn(catalog, environmentId)?.repository ?? null;

@@ -9,6 +9,7 @@ import type { RunStore } from "#service/store/run-store.ts";
 import { type Refused, type Result, refused } from "#service/wire/problem.ts";
 import type { RunRequest } from "#service/wire/wire-shapes.ts";
 
+/** The stores that a new run needs. */
 export interface CreateRunOptions {
   readonly runs: RunStore;
   readonly catalog: Catalog;
@@ -71,7 +72,7 @@ function notAmong(
   return refused("invalid_request", `config.${field}: it must be one of ${ids}`);
 }
 
-/** Everything said so far in the conversation that a new run continues; null if there is no such one. */
+/** The messages of the conversation that a new run continues; null if there is no such conversation. */
 async function earlierConversation(
   runs: RunStore,
   conversationId: string | undefined,

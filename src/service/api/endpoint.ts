@@ -12,8 +12,8 @@ export interface Asked {
 }
 
 /**
- * One method of one path: its input, its answers and its handler. The routes, the refusal of other methods, the
- * OpenAPI document and its page are all made from these.
+ * One method of one path: its input, its responses and its handler. The routes, the refusals of other methods, the
+ * OpenAPI document and its page are generated from these.
  */
 export interface Endpoint {
   /** The operation's unique name. */
@@ -38,10 +38,12 @@ export interface Endpoint {
   handle(operations: Operations, asked: Asked): Result<unknown> | Promise<Result<unknown>>;
 }
 
+/** A response that is not JSON of a shape. */
 export interface Media {
   readonly media: string;
   readonly description: string;
 }
 
+/** The groups of endpoints in the API's description. */
 export const groups = ["Runs", "Catalog", "Factories", "Sessions", "This description"] as const;
 export type Group = (typeof groups)[number];

@@ -19,7 +19,7 @@ import {
   skillsAnswer,
 } from "#service/wire/wire-shapes.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { sessionEndpoints } from "./session-endpoints.ts";
+import { cancelRefusals, sessionEndpoints } from "./session-endpoints.ts";
 
 const create = {
   group: "Runs",
@@ -28,6 +28,10 @@ const create = {
   refusals: ["invalid_request", "resource_unavailable"],
   handle: (operations, { request }) => operations.create(request),
 } satisfies Partial<Endpoint>;
+
+const inRuns = { method: "GET", group: "Runs" } as const;
+const inCatalog = { method: "GET", group: "Catalog" } as const;
+const inFactories = { method: "GET", group: "Factories" } as const;
 
 /** The endpoints of the API, in the order of its description. */
 export const endpoints: readonly Endpoint[] = [
@@ -49,10 +53,9 @@ export const endpoints: readonly Endpoint[] = [
     description: "The same as `POST /agent/run`.",
   },
   {
+    ...inRuns,
     id: "listRuns",
-    method: "GET",
     path: "/agent/runs",
-    group: "Runs",
     summary: "List runs",
     description:
       "Filters are ANDed; several states are ORed. Unknown parameters and empty values are ignored. Runs that are added while you read do not shift or repeat runs on later pages.",
@@ -62,20 +65,18 @@ export const endpoints: readonly Endpoint[] = [
     handle: (operations, { query }) => operations.list(query),
   },
   {
+    ...inRuns,
     id: "getRun",
-    method: "GET",
     path: "/agent/runs/{runId}",
-    group: "Runs",
     summary: "Fetch a run",
     answer: runAnswer,
     refusals: ["resource_not_found"],
     handle: (operations, { parameter }) => operations.fetch(parameter("runId")),
   },
   {
+    ...inRuns,
     id: "getRunConversation",
-    method: "GET",
     path: "/agent/runs/{runId}/conversation",
-    group: "Runs",
     summary: "Fetch a run's conversation",
     description:
       "Messages that wait for the agent come last. A queued run of a skill without a prompt has no conversation yet.",
@@ -105,14 +106,13 @@ export const endpoints: readonly Endpoint[] = [
     description:
       "Refused with `invalid_request` if the run has ended, with `conflict` while it is being prepared, and with `operation_not_supported` while it is waiting for an answer.",
     answer: cancelAnswer,
-    refusals: ["invalid_request", "resource_not_found", "conflict", "operation_not_supported"],
+    refusals: cancelRefusals,
     handle: (operations, { parameter }) => operations.cancel(parameter("runId")),
   },
   {
+    ...inCatalog,
     id: "listEnvironments",
-    method: "GET",
     path: "/agent/environments",
-    group: "Catalog",
     summary: "List environments",
     description:
       "A configuration's `environment_id` is one of these `uid`s. If none is declared, it can be anything.",
@@ -122,10 +122,9 @@ export const endpoints: readonly Endpoint[] = [
     handle: (operations, { query }) => operations.environments(query),
   },
   {
+    ...inCatalog,
     id: "listModels",
-    method: "GET",
     path: "/agent/models",
-    group: "Catalog",
     summary: "List models",
     description:
       "A configuration's `model_id` is one of these `id`s. If none is declared, it can be anything.",
@@ -134,10 +133,9 @@ export const endpoints: readonly Endpoint[] = [
     handle: (operations) => operations.models(),
   },
   {
+    ...inCatalog,
     id: "listSkills",
-    method: "GET",
     path: "/agent",
-    group: "Catalog",
     summary: "List skills",
     description: "A request's `skill` is the `id` of a variant.",
     query: described(skillsQuery),
@@ -146,10 +144,9 @@ export const endpoints: readonly Endpoint[] = [
     handle: (operations, { query }) => operations.skills(query),
   },
   {
+    ...inFactories,
     id: "listFactories",
-    method: "GET",
     path: "/factory",
-    group: "Factories",
     summary: "List factories",
     query: described(factoriesQuery),
     answer: factoriesAnswer,
@@ -157,10 +154,9 @@ export const endpoints: readonly Endpoint[] = [
     handle: (operations, { query }) => operations.factories(query),
   },
   {
+    ...inFactories,
     id: "getFactory",
-    method: "GET",
     path: "/factory/{uid}",
-    group: "Factories",
     summary: "Fetch a factory",
     answer: factoryAnswer,
     refusals: ["resource_not_found"],

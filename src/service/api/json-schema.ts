@@ -1,13 +1,15 @@
 import { z } from "zod";
 import { createRequest, metadata } from "#agent-runs/schema.ts";
+import { named } from "#service/wire/wire-shapes.ts";
 
+/** A JSON Schema. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 /** The place of named schemas in an OpenAPI document. */
 export const schemasAt = "#/components/schemas/";
 
-/** The shapes' JSON Schemas (draft 2020-12) by name, with references to each other. */
-export function jsonSchemasOf(named: Readonly<Record<string, z.ZodType>>): Record<string, JsonSchema> {
+/** The JSON Schemas (draft 2020-12) of the named shapes, with references to each other. */
+export function namedJsonSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, {
@@ -19,14 +21,9 @@ export function jsonSchemasOf(named: Readonly<Record<string, z.ZodType>>): Recor
 }
 
 /**
- * The JSON Schema of one shape, before parsing ("input") or after it ("output"); a reference if the shape is one
- * of `named`.
+ * The JSON Schema of one shape, before parsing ("input") or after it ("output"); a reference if the shape is named.
  */
-export function jsonSchemaOf(
-  schema: z.ZodType,
-  named: Readonly<Record<string, z.ZodType>>,
-  io: "input" | "output",
-): JsonSchema {
+export function jsonSchemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
   const name = Object.keys(named).find((each) => named[each] === schema);
   return name === undefined
     ? bare(z.toJSONSchema(schema, { ...conversion, io }))

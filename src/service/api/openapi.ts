@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes } from "#agent-runs/schema.ts";
-import { named, problemAnswer } from "#service/wire/wire-shapes.ts";
+import { problemAnswer } from "#service/wire/wire-shapes.ts";
 import { type Endpoint, groups } from "./endpoint.ts";
-import { type JsonSchema, jsonSchemaOf, jsonSchemasOf } from "./json-schema.ts";
+import { type JsonSchema, jsonSchemaOf, namedJsonSchemas } from "./json-schema.ts";
 
 interface Response {
   readonly description: string;
@@ -46,7 +46,7 @@ export function openApiOf(endpoints: readonly Endpoint[], basePath: string) {
     paths,
     components: {
       securitySchemes: { apiKey: { type: "http", scheme: "bearer" } },
-      schemas: jsonSchemasOf(named),
+      schemas: namedJsonSchemas(),
     },
   };
 }
@@ -63,7 +63,7 @@ function operationOf(endpoint: Endpoint) {
       required: false,
       description: meaning,
       ...(style === undefined ? {} : { style, explode: true }),
-      schema: withoutDescription(jsonSchemaOf(schema, named, "output")),
+      schema: withoutDescription(jsonSchemaOf(schema, "output")),
     }),
   );
   return {
@@ -76,7 +76,7 @@ function operationOf(endpoint: Endpoint) {
     parameters: [...inPath, ...inQuery],
     requestBody: body && {
       required: true,
-      content: { "application/json": { schema: jsonSchemaOf(body, named, "input") } },
+      content: { "application/json": { schema: jsonSchemaOf(body, "input") } },
     },
     responses: { "200": answerOf(endpoint), ...refusalsOf(endpoint) },
   };
@@ -92,7 +92,7 @@ function answerOf({ answer }: Endpoint): Response {
   }
   return {
     description: answer.description ?? "Done",
-    content: { "application/json": { schema: jsonSchemaOf(answer, named, "input") } },
+    content: { "application/json": { schema: jsonSchemaOf(answer, "input") } },
   };
 }
 
@@ -110,7 +110,7 @@ function refusalsOf({ open, body, refusals }: Endpoint): Record<string, Response
   }
   add("resource_unavailable");
   add("internal_error", 500);
-  const schema = jsonSchemaOf(problemAnswer, named, "input");
+  const schema = jsonSchemaOf(problemAnswer, "input");
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       String(status),

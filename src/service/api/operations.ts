@@ -1,17 +1,19 @@
-import { followUpRequest, type ListResponse } from "#agent-runs/schema.ts";
+import { followUpRequest, type ListResponse, type RunItem } from "#agent-runs/schema.ts";
 import { answerOf } from "#service/agents/agent.ts";
 import type { RepositorySkills } from "#service/files/repository-skills.ts";
+import type { Run } from "#service/run/run-document.ts";
 import { type Cancelling, followedUp } from "#service/run/run-life.ts";
 import type { Sessions } from "#service/sessions/sessions.ts";
 import { conversationOf, isSilent, runItemOf } from "#service/store/run-wire.ts";
 import type { Executor } from "#service/turns/executor.ts";
 import { listFilterOf } from "#service/wire/list-query.ts";
-import { jsonHeaders, missing, type Refused, type Result, refused } from "#service/wire/problem.ts";
+import { missing, type Refused, type Result, refused } from "#service/wire/problem.ts";
 import { readBody } from "#service/wire/request-body.ts";
 import { type RunRequest, runRequest } from "#service/wire/wire-shapes.ts";
 import { type Begun, createCatalogOperations } from "./catalog-operations.ts";
 import { type CreateRunOptions, createRun } from "./create-run.ts";
 
+/** The parts of the service behind the operations. */
 export interface OperationOptions extends CreateRunOptions {
   readonly executor: Executor;
   readonly skills: RepositorySkills;
@@ -28,6 +30,7 @@ export function createOperations(options: OperationOptions) {
   const { runs, executor, catalog, skills, nextPlace, sessions, now } = options;
 
   const unknownRun = (runId: string): Refused => missing("run", runId);
+  const itemOf = (run: Run): RunItem => runItemOf(run, sessions.link(run));
   const liveText = (runId: string): string | null => {
     const output = executor.live(runId);
     return output === null ? null : answerOf(output).text;
@@ -60,14 +63,14 @@ export function createOperations(options: OperationOptions) {
       const page = await runs.list(filter.value);
       if (!page.ok) return page;
       const { nextCursor } = page.value;
-      const items = page.value.runs.map((run) => runItemOf(run, sessions.link(run)));
       const next = nextCursor === null ? {} : { next_cursor: nextCursor };
-      return { ok: true, value: { runs: items, page_info: { has_next_page: nextCursor !== null, ...next } } };
+      const page_info = { has_next_page: nextCursor !== null, ...next };
+      return { ok: true, value: { runs: page.value.runs.map(itemOf), page_info } };
     },
 
-    fetch(runId: string): Result<Response> {
-      const answer = runs.answer(runId, sessions.link);
-      return answer === null ? unknownRun(runId) : { ok: true, value: new Response(answer, jsonHeaders) };
+    fetch(runId: string): Result<RunItem> {
+      const run = runs.get(runId);
+      return run === null ? unknownRun(runId) : { ok: true, value: itemOf(run) };
     },
 
     async conversation(runId: string): Promise<Result<unknown>> {
@@ -89,7 +92,8 @@ export function createOperations(options: OperationOptions) {
         const document = followedUp(before, message, now(), nextPlace);
         return { document, result: document.run.state === "QUEUED" && before.run.state !== "QUEUED" };
       });
-      if (change?.result) executor.enqueue(runId);
+      if (change === null) return unknownRun(runId);
+      if (change.result) executor.enqueue(runId);
       return { ok: true, value: {} };
     },
 
@@ -102,7 +106,7 @@ export function createOperations(options: OperationOptions) {
   };
 }
 
-/** A run takes minutes, so a retry makes no sense before some time has passed. */
+/** Runs take minutes, so the queue does not empty within seconds. */
 const fullQueue = refused("resource_unavailable", "The queue is full. Try again later.", {
   status: 429,
   headers: { "retry-after": "30" },

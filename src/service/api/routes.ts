@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { METHODS } from "node:http";
 import { type Context, Hono } from "hono";
 import type { Log } from "#base/log.ts";
-import { createKeyCheck } from "#service/sessions/bearer.ts";
-import { jsonHeaders, problemResponse, type Refused, type Result, refused } from "#service/wire/problem.ts";
+import { hasKey } from "#service/sessions/bearer.ts";
+import { problemResponse, type Refused, type Result, refused } from "#service/wire/problem.ts";
 import type { Asked, Endpoint } from "./endpoint.ts";
 import type { Operations } from "./operations.ts";
 
+/** The endpoints and their key. */
 export interface RouteOptions {
   readonly basePath: string;
   readonly apiKey: string;
@@ -21,22 +22,21 @@ export interface RouteOptions {
 export function createRoutes(options: RouteOptions): Hono {
   const { basePath, apiKey, endpoints, operations, isReady, log } = options;
   const app = new Hono().basePath(basePath);
-  const isAuthorized = createKeyCheck(apiKey);
 
   function respond(c: Context, result: Result<unknown>, traceId?: string): Response {
     const response = !result.ok
       ? problemResponse(result.refusal, c.req.path, traceId ?? newTraceId())
       : result.value instanceof Response
         ? result.value
-        : new Response(JSON.stringify(result.value), jsonHeaders);
-    log.debug("answered", { method: c.req.method, path: c.req.path, status: response.status });
+        : new Response(JSON.stringify(result.value), { headers: jsonHeaders });
+    log.debug("request handled", { method: c.req.method, path: c.req.path, status: response.status });
     return response;
   }
 
-  /** The refusal of a request that is not looked at; null if it is. */
+  /** Refuses requests while the service is not ready or if they lack the key; null if the request may go on. */
   function turnedAway(c: Context, open: boolean): Refused | null {
     if (!isReady()) return notReady;
-    return open || isAuthorized(c.req.header("authorization")) ? null : withoutKey;
+    return open || hasKey(c.req.header("authorization"), apiKey) ? null : withoutKey;
   }
 
   for (const { method, path, open = false, handle } of endpoints) {
@@ -78,9 +78,11 @@ const askedOf = ({ req }: Context): Asked => ({
   },
 });
 
+const jsonHeaders = { "content-type": "application/json", "cache-control": "no-store" };
+
 const newTraceId = (): string => randomBytes(16).toString("hex");
 
-/** Of the statuses that this code may have, 429 says that the request was not processed. */
+/** Among the statuses of this code, 429 tells the client that the request was not processed. */
 const notReady = refused("resource_unavailable", "The service is starting or stopping.", {
   status: 429,
   headers: { "retry-after": "1" },

@@ -14,9 +14,17 @@ type Handle = (
   right: SessionLinks,
 ) => Result<unknown> | Promise<Result<unknown>>;
 
+/** The refusals of a cancellation. */
+export const cancelRefusals = [
+  "invalid_request",
+  "resource_not_found",
+  "conflict",
+  "operation_not_supported",
+] as const;
+
 const keyHeader = "x-session-key";
 
-/** Takes the key from the header or the URL. A key in a URL only ever reads, since URLs get passed on. */
+/** Takes the key from the header or from the URL. */
 const reading =
   (handle: Handle): Endpoint["handle"] =>
   (operations, asked) => {
@@ -26,15 +34,12 @@ const reading =
     return right === "none" ? unknownSession : handle(operations, asked, runId, right);
   };
 
-/** Takes the key from the header only: forms and other sites' pages can't set it, so a browser never does alone. */
-const steering =
-  (handle: Handle): Endpoint["handle"] =>
-  (operations, asked) => {
-    const runId = asked.parameter("runId");
-    const right = operations.sessions.right(runId, asked.request.headers.get(keyHeader) ?? "");
-    if (right === "none") return unknownSession;
+/** Takes the key from the header only, which other sites' pages and forms can't set (cross-site request forgery). */
+const steering = (handle: Handle): Endpoint["handle"] =>
+  reading((operations, asked, runId, right) => {
+    if (!asked.request.headers.has(keyHeader)) return unknownSession;
     return right === "read" ? readOnly : handle(operations, asked, runId, right);
-  };
+  });
 
 const readOnly = refused(
   "not_authorized",
@@ -103,13 +108,7 @@ export const sessionEndpoints: readonly Endpoint[] = [
     summary: "Cancel a run from its page",
     description: `The same as \`POST /agent/runs/{runId}/cancel\`. ${keyInHeader}`,
     answer: cancelAnswer,
-    refusals: [
-      "invalid_request",
-      "not_authorized",
-      "resource_not_found",
-      "conflict",
-      "operation_not_supported",
-    ],
+    refusals: ["not_authorized", ...cancelRefusals],
     handle: steering((operations, _, runId) => operations.cancel(runId)),
   },
 ];

@@ -7,17 +7,13 @@ export type GitEnd =
   | { readonly kind: "failed"; readonly complaint: string }
   | { readonly kind: "aborted" };
 
-/** Runs `git` with `args` as a process of the run. `most`: the characters of stdout that are kept, from its end. */
-export type Git = (
-  call: {
-    readonly runId: string;
-    readonly folder: string;
-    readonly args: readonly string[];
-    readonly most?: number;
-  },
-  environment: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-) => Promise<GitEnd>;
+/** A call of `git` as a process of the run. `most`: the characters of stdout that are kept, from its end. */
+export interface GitCall {
+  readonly runId: string;
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly most?: number;
+}
 
 const mostOutput = 20_000;
 
@@ -41,11 +37,17 @@ const misleading =
 export const withoutGitPlace = <T>(environment: Readonly<Record<string, T>>): Record<string, T> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !misleading.test(name)));
 
-/** Git without prompts: it fails if it lacks a password. */
+/** Runs git without prompts, so that it fails instead of asking for a password. */
+export type Git = ReturnType<typeof createGit>;
+
 export const createGit =
-  (run: RunProcess): Git =>
-  async ({ runId, folder, args, most = mostOutput }, environment, signal) => {
-    // Unchanged, because NULs separate the items of lists.
+  (run: RunProcess) =>
+  async (
+    { runId, folder, args, most = mostOutput }: GitCall,
+    environment: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<GitEnd> => {
+    // Not cleaned, because git separates the items of lists by NUL.
     const stdout = createTextTail(most, (text) => text);
     const all = createTextTail(mostOutput);
     const quiet = { GIT_TERMINAL_PROMPT: "0", GCM_INTERACTIVE: "never", LC_ALL: "C" };
@@ -55,7 +57,6 @@ export const createGit =
         command: { program: "git", args: [...settings, ...args] },
         folder,
         environment: { ...withoutGitPlace(environment), ...quiet },
-        input: "",
       },
       signal,
       {

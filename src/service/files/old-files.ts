@@ -4,13 +4,13 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "#base/log.ts";
 
-/** Whether a run ended long enough ago. For an unknown run `madeAt` counts. Times in milliseconds since the epoch. */
+/** Whether a run ended long enough ago. `madeAt` decides for an unknown run; milliseconds since the epoch. */
 export type IsOver = (runId: string, madeAt: number) => boolean;
 
 /** Names of a run's files begin with its id, a UUID. */
 const idLength = 36;
 
-/** Removes the files and folders of runs that are over. Whatever can't be removed stays until the next time. */
+/** Removes the files and folders of runs that are over. A failed removal is logged and tried again the next time. */
 export async function removeOldFiles(
   folder: string,
   { isOver, signal, log }: { readonly isOver: IsOver; readonly signal: AbortSignal; readonly log: Log },

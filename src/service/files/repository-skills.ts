@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { Log } from "#base/log.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type EnvironmentSpec, repositoryName } from "#service/catalog.ts";
+import type { WorkOptions } from "#service/options.ts";
 import type { Git, GitEnd } from "./git.ts";
 import { skillFolders } from "./skill-text.ts";
 
@@ -13,8 +14,8 @@ export interface FoundSkill {
   readonly text: string;
 }
 
-export interface RepositorySkillsOptions {
-  readonly environments: readonly EnvironmentSpec[];
+/** The environments, and how git runs. */
+export interface RepositorySkillsOptions extends Pick<WorkOptions, "catalog" | "now" | "log"> {
   /** Holds shallow clones of the repositories. */
   readonly folder: string;
   readonly git: Git;
@@ -22,8 +23,6 @@ export interface RepositorySkillsOptions {
   readonly inherited: Readonly<Record<string, string>>;
   /** Ends git's processes. */
   readonly signal: AbortSignal;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
 interface Lookup {
@@ -34,17 +33,18 @@ interface Lookup {
 
 const mostSkills = 200;
 const mostText = 200_000;
-/** A lookup runs four git processes or more, 200 ms without the network, so its result is used for so long. */
+/** How long a result is used again. A lookup runs four git processes or more, 200 ms without the network. */
 const holdsForMs = 60_000;
-/** A slower lookup goes on in the background, and its result is there the next time. */
+/** Requests wait so long for a lookup. It goes on in the background, for the next request. */
 const patienceMs = 10_000;
+/** The time limit of a lookup. */
 const mostLookMs = 300_000;
 
 /** Finds the skills in the environments' repositories, at the tip of each environment's branch. */
 export type RepositorySkills = ReturnType<typeof createRepositorySkills>;
 
 export function createRepositorySkills(options: RepositorySkillsOptions) {
-  const { environments, folder, git, inherited, signal, now, log } = options;
+  const { catalog, folder, git, inherited, signal, now, log } = options;
   const lookups = new Map<string, Lookup>();
   /** The latest result of each environment. */
   const known = new Map<string, readonly FoundSkill[]>();
@@ -97,17 +97,17 @@ export function createRepositorySkills(options: RepositorySkillsOptions) {
     return next;
   }
 
-  async function soon(spec: EnvironmentSpec, { at, found }: Lookup): Promise<readonly FoundSkill[]> {
-    const late = Promise.withResolvers<readonly FoundSkill[]>();
+  /** The result of the lookup; the last known one if that takes too long. */
+  function soon(spec: EnvironmentSpec, { at, found }: Lookup): Promise<readonly FoundSkill[]> {
     const leftMs = Math.max(0, at + patienceMs - now());
-    const timer = setTimeout(() => late.resolve(known.get(spec.id) ?? []), leftMs);
-    return Promise.race([found, late.promise]).finally(() => clearTimeout(timer));
+    const late = sleep(leftMs, undefined, { ref: false }).then(() => known.get(spec.id) ?? []);
+    return Promise.race([found, late]);
   }
 
   return {
     /** `refresh`: fetches again. A repository that can't be read, or not in time, has its last known skills. */
     async find(refresh: boolean): Promise<readonly FoundSkill[]> {
-      const all = environments.map((spec, place) => soon(spec, lookup(spec, place, refresh)));
+      const all = catalog.environments.map((spec, place) => soon(spec, lookup(spec, place, refresh)));
       return (await Promise.all(all)).flat();
     },
     /** Resolves when no lookup is under way. */

@@ -1,19 +1,16 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { McpServerConfig } from "#agent-runs/schema.ts";
 import { writeDurably } from "#disk/durable-file.ts";
 import type { Run } from "#service/run/run-document.ts";
 
-/** A turn's files outside of its working folder, since they may hold secrets. The fields are those of `Turn`. */
-export interface WorkFiles {
-  readonly mcpFile: string | null;
-  readonly mcpServers: Readonly<Record<string, McpServerConfig>>;
-  readonly ownFiles: string;
-  readonly artifactsFolder: string;
-}
+/** Part of a `Turn`: its files outside of its working folder. */
+export type WorkFiles = Awaited<ReturnType<typeof makeWorkFiles>>;
 
-/** Makes them in subfolders of `folder`. Rejects with the file system's error. */
-export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles> {
+/**
+ * Makes a turn's files in subfolders of `folder`, not in its working folder, because they may hold secrets. Rejects
+ * with the file system's error.
+ */
+export async function makeWorkFiles(folder: string, run: Run) {
   const artifactsFolder = join(artifactsIn(folder), run.id);
   const mcpFolder = mcpFolderOf(folder);
   await Promise.all(
@@ -21,9 +18,8 @@ export async function makeWorkFiles(folder: string, run: Run): Promise<WorkFiles
   );
   const ownFiles = join(mcpFolder, run.id);
   const mcpServers = run.config.mcp_servers ?? {};
-  if (Object.keys(mcpServers).length === 0) return { mcpFile: null, mcpServers, ownFiles, artifactsFolder };
-  const mcpFile = `${ownFiles}.json`;
-  await writeDurably(mcpFile, JSON.stringify({ mcpServers }));
+  const mcpFile = Object.keys(mcpServers).length === 0 ? null : `${ownFiles}.json`;
+  if (mcpFile !== null) await writeDurably(mcpFile, JSON.stringify({ mcpServers }));
   return { mcpFile, mcpServers, ownFiles, artifactsFolder };
 }
 

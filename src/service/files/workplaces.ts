@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { Low } from "lowdb";
 import { z } from "zod";
 import { createKeyedQueue } from "#base/keyed-queue.ts";
-import type { Log } from "#base/log.ts";
 import { durableFile } from "#disk/durable-file.ts";
 import { placedIn } from "#service/agents/agent-environment.ts";
-import { type Catalog, type EnvironmentSpec, environmentIn } from "#service/catalog.ts";
-import type { RunProcess } from "#service/processes/run-process.ts";
+import { type EnvironmentSpec, environmentIn } from "#service/catalog.ts";
+import type { WorkOptions } from "#service/options.ts";
+import { faultOf, type RunProcess } from "#service/processes/run-process.ts";
+import { createTextTail, lastLines } from "#service/processes/text-tail.ts";
 import type { Run } from "#service/run/run-document.ts";
 import type { Git } from "./git.ts";
 import type { IsOver } from "./old-files.ts";
 import { abortedBy, type Repositories, runRef } from "./repositories.ts";
-import { setUp } from "./set-up.ts";
 
 /** `notes` tell the agent and people about anything unexpected. */
 export type Prepared =
@@ -32,9 +32,8 @@ const workplace = z.object({
 });
 type Workplace = z.infer<typeof workplace>;
 
-export interface WorkplaceOptions {
-  readonly catalog: Catalog;
-  readonly workDir: string;
+/** The folders and tools of the workplaces. */
+export interface WorkplaceOptions extends Pick<WorkOptions, "catalog" | "workDir" | "now" | "log"> {
   /** Holds the records of the folders. */
   readonly recordDir: string;
   readonly repositories: Repositories;
@@ -42,11 +41,12 @@ export interface WorkplaceOptions {
   readonly run: RunProcess;
   /** The variables that git and the set-up inherit. */
   readonly inherited: Readonly<Record<string, string>>;
-  readonly now: () => number;
-  readonly log: Log;
 }
 
+/** The time limit for keeping a run's commits. */
 const keepingMs = 20_000;
+/** The most characters of a set-up command's output that are kept. */
+const mostOutput = 8_000;
 const madeAgain = "The run's folder was made again: uncommitted changes are lost, commits are here.";
 const emptied = "The folder of the run's earlier turns is gone: this one is empty.";
 
@@ -84,6 +84,7 @@ export function createWorkplaces(options: WorkplaceOptions) {
   const isReady = async (run: Run, record: Workplace | null): Promise<boolean> =>
     (record === null || record.state === "ready") && (await isFolder(folderOf(run)));
 
+  /** Checks out the repository and runs the set-up commands until one fails. */
   async function make(run: Run, spec: EnvironmentSpec, signal: AbortSignal): Promise<Prepared> {
     const before = await read(run.id);
     if (await isReady(run, before)) return { kind: "ready", notes: [] };
@@ -96,14 +97,17 @@ export function createWorkplaces(options: WorkplaceOptions) {
     let clone: string | null = null;
     if (spec.repository === null) await mkdir(path, { recursive: true, mode: 0o700 });
     else {
-      const wanted = {
-        runId: run.id,
-        environmentId: spec.id,
-        repository: spec.repository,
-        branch: spec.branch,
-      };
+      const { id: environmentId, repository, branch: start } = spec;
       const end = await repositories.checkOut(
-        { ...wanted, path, again: again ? { branch } : null, environment },
+        {
+          runId: run.id,
+          environmentId,
+          repository,
+          branch: start,
+          path,
+          again: again ? { branch } : null,
+          environment,
+        },
         signal,
       );
       if (end.kind !== "done") return end;
@@ -114,8 +118,17 @@ export function createWorkplaces(options: WorkplaceOptions) {
         notes.push(`The repository could not be fetched; this is its state of ${end.staleSince}.`);
       }
     }
-    const end = await setUp({ runId: run.id, folder: path, environment }, spec, options.run, signal);
-    if (end.kind !== "ready") return end;
+    for (const line of spec.setup) {
+      const output = createTextTail(mostOutput);
+      const request = { runId: run.id, command: { line }, folder: path, environment };
+      const end = await options.run(request, signal, { stdout: output.add, stderr: output.add });
+      if (end.kind === "aborted") return end;
+      const fault = faultOf(end);
+      if (fault === null) continue;
+      const words = lastLines(output.text());
+      const reason = `The set-up of ${spec.id} failed: ${line} ${fault}`;
+      return { kind: "failed", reason: words === "" ? `${reason}.` : `${reason}: ${words}` };
+    }
     await write(run.id, { state: "ready", again: true, clone, branch });
     return { kind: "ready", notes };
   }

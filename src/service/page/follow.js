@@ -6,7 +6,7 @@ const mostSilenceMs = 40_000;
 const mostPauseMs = 30_000;
 const postWithinMs = 30_000;
 
-/** The pause after so many failed attempts in a row. @param {number} failures */
+/** The pause in milliseconds after this many failed attempts in a row. @param {number} failures */
 const backoffMs = (failures) =>
   Math.min(mostPauseMs, 1000 * 2 ** (failures - 1)) * (0.75 + Math.random() / 2);
 

@@ -10,7 +10,7 @@ const address = location.pathname;
 const key = new URLSearchParams(location.search).get("key") ?? "";
 /** How long a hidden page stays without a connection. */
 const hiddenRestMs = 20_000;
-/** A connection that is back sooner is not reported as lost. */
+/** A lost connection is reported after this time. */
 const lostAfterMs = 2_500;
 
 const entries = createEntries(byId("entries", HTMLElement));
@@ -82,7 +82,7 @@ const links = {
   live: "",
   lost: "The connection is lost. Trying again…",
   full: "The service is busy right now. Trying again…",
-  gone: "This session no longer exists, or the link no longer opens it.",
+  gone: "This session no longer exists, or its link is no longer valid.",
 };
 
 /** @param {keyof typeof links} link */

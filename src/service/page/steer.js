@@ -41,7 +41,7 @@ export function createSteering({ address, key, asked, refresh }) {
     const message = area.value;
     if (isBusy) return;
     if (message.trim() === "") {
-      // The second of two clicks.
+      // A double click: the first click has sent the text.
       if (outcome.textContent === sent) return;
       say(outcome, "There is nothing to send yet. Write what the agent should know or do.");
       area.focus();
@@ -53,7 +53,10 @@ export function createSteering({ address, key, asked, refresh }) {
     const answer = await post(`${address}/followups`, key, { message });
     if (answer.kind === "unknown") {
       uncertain = { message, before };
-      say(outcome, "The service can't be reached. Your text is kept, and we check whether it arrived.");
+      say(
+        outcome,
+        "The service can't be reached. Your text is kept while the page checks whether it arrived.",
+      );
       return refresh();
     }
     busy(false);
@@ -104,7 +107,7 @@ export function createSteering({ address, key, asked, refresh }) {
   form.hidden = false;
 
   return {
-    /** Shows what can be done with the run in this state. */
+    /** Shows the controls that the run's state allows. */
     show({ state, isEnded, canCancel }) {
       if (document.activeElement === cancel && !canCancel) area.focus();
       cancel.hidden = !canCancel;

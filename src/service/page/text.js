@@ -54,7 +54,7 @@ const marked = /^#{1,6} [^\n]{1,300}$|`[^`\n]{1,300}`|\*\*[^*\n]{1,300}\*\*|http
  */
 
 /**
- * Splits prose into plain text and what stands out: headings, bold text, code and addresses.
+ * Splits prose into plain text, headings, bold text, code and addresses.
  * @param {string} text
  * @returns {Piece[]}
  */

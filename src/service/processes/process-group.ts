@@ -1,10 +1,7 @@
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesThat, statOf } from "./process-table.ts";
+import { afterKillMs, checkMs, processesThat, signal, statOf } from "./process-table.ts";
 import { endStrays } from "./stray-processes.ts";
-
-const lookAgainMs = 50;
-const afterKillMs = 2_000;
 
 /**
  * Ends a command and everything it started: its group, led by `leader`, and, for the agent of the run `agentOf`,
@@ -24,26 +21,17 @@ export async function endProcesses(leader: number, graceMs: number, agentOf: str
  */
 async function endGroup(leader: number, graceMs: number): Promise<void> {
   if (process.platform === "win32") return endTree(leader);
-  if (!signal(leader, "SIGTERM")) return;
+  if (!signal(-leader, "SIGTERM")) return;
   if (await gone(leader, graceMs)) return;
-  signal(leader, "SIGKILL");
+  signal(-leader, "SIGKILL");
   await gone(leader, afterKillMs);
-}
-
-/** False if the group has no process that can be signalled. */
-function signal(leader: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(-leader, name);
-  } catch {
-    return false;
-  }
 }
 
 async function gone(leader: number, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
-  while (signal(leader, 0) && (await hasLiving(leader))) {
+  while (signal(-leader, 0) && (await hasLiving(leader))) {
     if (performance.now() >= until) return false;
-    await sleep(lookAgainMs);
+    await sleep(checkMs);
   }
   return true;
 }

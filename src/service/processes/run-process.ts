@@ -9,14 +9,15 @@ export type Command =
   | { readonly line: string }
   | { readonly program: string; readonly args: readonly string[] };
 
+/** A process to run. */
 export interface ProcessRequest {
   /** The run that the process belongs to; a run has one at a time. */
   readonly runId: string;
   readonly command: Command;
   readonly folder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Its stdin. */
-  readonly input: string;
+  /** Its stdin; absent: empty. */
+  readonly input?: string;
 }
 
 /** `unstarted`: it could not be started. `aborted`: the abort signal ended it. */
@@ -25,16 +26,6 @@ export type ProcessEnd =
   | { readonly kind: "killed"; readonly by: NodeJS.Signals }
   | { readonly kind: "unstarted"; readonly error: unknown }
   | { readonly kind: "aborted" };
-
-/**
- * Runs a process in a group of its own without a terminal. When the process ends or `signal` is aborted,
- * everything that it has started is ended too; resolves after that.
- */
-export type RunProcess = (
-  request: ProcessRequest,
-  signal: AbortSignal,
-  output: { readonly stdout: (text: string) => void; readonly stderr: (text: string) => void },
-) => Promise<ProcessEnd>;
 
 /**
  * A line before the command that makes it wait until its process is recorded (started-processes.ts). If the
@@ -46,9 +37,21 @@ const gated = process.platform !== "win32";
 /** The time for leftover processes to finish writing after the command has ended. */
 const lastOutputMs = 500;
 
+/** Receives a process's output as it comes. */
+interface Output {
+  readonly stdout: (text: string) => void;
+  readonly stderr: (text: string) => void;
+}
+
+/**
+ * Runs a process in a group of its own without a terminal. When the process ends or `signal` is aborted,
+ * everything that it has started is ended too; resolves after that.
+ */
+export type RunProcess = ReturnType<typeof createRunProcess>;
+
 /** `graceMs`: the time between SIGTERM and SIGKILL. */
-export function createRunProcess(started: StartedProcesses, graceMs: number): RunProcess {
-  return async (request, signal, output) => {
+export function createRunProcess(started: StartedProcesses, graceMs: number) {
+  return async (request: ProcessRequest, signal: AbortSignal, output: Output): Promise<ProcessEnd> => {
     if (signal.aborted) return { kind: "aborted" };
     let child: ChildProcess;
     try {
@@ -103,8 +106,8 @@ function start({ command, folder, environment }: ProcessRequest): ChildProcess {
     : spawn(program, args, options);
 }
 
-/** Lets the command begin. It may ignore its input. */
-function open(child: ChildProcess, input: string): void {
+/** Lets the command begin. Errors of its pipes are ignored, because it may close them unread. */
+function open(child: ChildProcess, input = ""): void {
   const gatePipe = child.stdio[3];
   if (gatePipe instanceof Writable) gatePipe.on("error", () => undefined).end("\n");
   child.stdin?.on("error", () => undefined).end(input);

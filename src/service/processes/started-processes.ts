@@ -5,11 +5,12 @@ import { z } from "zod";
 import type { Log } from "#base/log.ts";
 import { durableFile } from "#disk/durable-file.ts";
 import { endProcesses } from "./process-group.ts";
-import { startOf } from "./process-identity.ts";
+import { startOf } from "./process-table.ts";
 import { endStrays } from "./stray-processes.ts";
 
 const started = z.object({ pid: z.number().int().positive(), start: z.string().min(1) });
 
+/** For strays of any group: no process group has this id. */
 const noGroup = -1;
 
 /** The service's process groups on disk, so that the next start ends those of a killed service. */
@@ -41,7 +42,7 @@ export function createStartedProcesses(folder: string, graceMs: number, log: Log
     /** Records `pid` as the leader of the run's process group. Resolves when that is durable. */
     async add(runId: string, pid: number): Promise<void> {
       const start = await startOf(pid);
-      // Without a start time, nobody could tell later whether it is the same process.
+      // Without its start time, the process can't be recognised later.
       if (start === null) return;
       const db = record(`${runId}.json`);
       db.data = { pid, start };

@@ -1,9 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { processesThat, statOf } from "./process-table.ts";
-
-const lookAgainMs = 50;
-const afterKillMs = 2_000;
+import { afterKillMs, checkMs, processesThat, signal, statOf } from "./process-table.ts";
 
 /**
  * Ends an agent's processes that have left the group of `leader`, as agents' tools and daemons often do: SIGTERM,
@@ -29,7 +26,7 @@ async function ended(runId: string, leader: number, name: NodeJS.Signals, until:
     const strays = await processesThat(isFound);
     if (strays === null || strays.length === 0) return true;
     if (performance.now() >= until) return false;
-    await sleep(lookAgainMs);
+    await sleep(checkMs);
   }
 }
 
@@ -42,12 +39,4 @@ async function isStray(pid: number, runId: string, leader: number): Promise<bool
   if (!variables.some((variable) => variable.startsWith("AGENT_TURN="))) return false;
   const { group } = await statOf(pid);
   return group !== undefined && group !== String(leader);
-}
-
-function signal(pid: number, name: NodeJS.Signals): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has ended meanwhile.
-  }
 }

@@ -8,12 +8,8 @@ import type { Run, RunArtifact, RunDocument } from "./run-document.ts";
  * service stopped.
  */
 export type TurnOutcome =
-  | { readonly kind: "answered"; readonly text: string }
-  | { readonly kind: "asked"; readonly text: string }
-  | { readonly kind: "failed"; readonly text: string; readonly reason: string }
-  | { readonly kind: "broken"; readonly text: string; readonly reason: string }
-  | { readonly kind: "unprepared"; readonly text: string; readonly reason: string }
-  | { readonly kind: "interrupted"; readonly text: string };
+  | { readonly kind: "answered" | "asked" | "interrupted"; readonly text: string }
+  | { readonly kind: "failed" | "broken" | "unprepared"; readonly text: string; readonly reason: string };
 
 /** The results of a turn besides its text. */
 export interface Findings {
@@ -71,7 +67,7 @@ export function turnEnded(
     case "answered":
       return after.waiting.length > 0 ? after : inState(after, "SUCCEEDED", null);
     case "asked": {
-      // The question is already in the conversation.
+      // The question is in the conversation, so only its absence needs a message.
       const status =
         outcome.text === "" ? { message: "The agent is waiting for a person and did not say why." } : null;
       return after.waiting.length > 0 ? after : inState(after, "BLOCKED", status);
@@ -83,17 +79,16 @@ export function turnEnded(
         : inState(remarked, "FAILED", { message: outcome.reason });
     }
     case "broken":
-      return inState(withRemark(after, turn, outcome.reason, now), "ERROR", {
-        message: outcome.reason,
-        error_code: "environment_setup_failed",
-        retryable: false,
-      });
     case "unprepared":
-      return inState(withRemark(after, turn, outcome.reason, now), "FAILED", {
-        message: outcome.reason,
-        error_code: "environment_setup_failed",
-        retryable: false,
-      });
+      return inState(
+        withRemark(after, turn, outcome.reason, now),
+        outcome.kind === "broken" ? "ERROR" : "FAILED",
+        {
+          message: outcome.reason,
+          error_code: "environment_setup_failed",
+          retryable: false,
+        },
+      );
     case "interrupted":
       return interrupted(after, now);
     default:
@@ -104,7 +99,7 @@ export function turnEnded(
 /** The service stopped while it worked on the run, which ends as ERROR until a follow-up continues it. */
 export function interrupted(document: RunDocument, now: number): RunDocument {
   if (document.run.state === "PENDING") {
-    // Counts as a turn, so that the waiting messages come before the remark.
+    // Begins a turn, so that the waiting messages come before the remark.
     const turn = begun(document, now) ?? document;
     return stopped(turn, "The service was stopped while the run was being prepared.", now);
   }
@@ -180,7 +175,7 @@ export function cancelled(document: RunDocument, text: string, now: number): Can
   }
 }
 
-/** A run can be INPROGRESS between two turns too, while messages wait for the next one. */
+/** Whether the agent works now. A run is also INPROGRESS between two turns. */
 export const isTurnUnderWay = (document: RunDocument): boolean => document.turnBegan !== null;
 
 const inState = (

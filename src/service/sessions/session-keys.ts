@@ -2,7 +2,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { sameSecret } from "./bearer.ts";
 
-/** The rights of everybody who has a session link: to read, or also to send follow-ups and cancel. */
+/** The rights that a session link gives: to read, or also to send follow-ups and cancel. */
 export type SessionLinks = "read" | "steer";
 /** The rights that a key gives. */
 export type SessionRight = "none" | SessionLinks;

@@ -23,9 +23,9 @@ export interface SessionArtifact {
 export interface SessionHead {
   readonly title: string;
   readonly state: Run["state"];
-  /** The state, for people. */
+  /** The state in words. */
   readonly words: string;
-  /** The reason for the state; null if there is none to tell. */
+  /** The reason for the state; null if there is none. */
   readonly message: string | null;
   readonly isEnded: boolean;
   readonly canCancel: boolean;
@@ -46,6 +46,7 @@ export interface Splice {
   readonly tail: string;
 }
 
+/** The difference between two views of a session. */
 export interface SessionChange {
   /** How many entries there are now. */
   readonly count: number;

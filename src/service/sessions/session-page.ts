@@ -7,19 +7,19 @@ import type { SessionLinks } from "./session-keys.ts";
 import type { SessionArtifact, SessionEntry } from "./session-message.ts";
 import type { SessionView } from "./session-view.ts";
 
-/** The page for a reader with `right`; `known` is the last event that the page needs no more (`knownOf`). */
-export type RenderSession = (view: SessionView, right: SessionLinks, known: string) => Promise<Response>;
-
 /** The modules of the page's script in their order. One inline script can be allowed by its hash. */
 const scriptParts = ["text.js", "follow.js", "elements.js", "entries.js", "steer.js", "live.js"];
 
-/** Reads the page's files. */
-export function createSessionPage(): RenderSession {
+/**
+ * Reads the page's files. Returns a function that renders the page for a reader with `right`; `known` is the id of
+ * the event that corresponds to the view (`knownOf`).
+ */
+export function createSessionPage() {
   const file = (name: string): string => readFileSync(join(import.meta.dirname, "../page", name), "utf8");
   const style = ["colours.css", "session.css"].map(file).join("\n");
   const script = scriptParts.map((name) => inlined(file(name))).join("\n");
   const headers = pageHeaders(style, script);
-  return async (view, right, known) =>
+  return async (view: SessionView, right: SessionLinks, known: string): Promise<Response> =>
     new Response(String(await pageOf(view, right, known, style, script)), { headers });
 }
 
@@ -27,7 +27,7 @@ export function createSessionPage(): RenderSession {
 const inlined = (module: string): string =>
   module.replaceAll(/^import [^;]*;\n/gm, "").replaceAll(/^export /gm, "");
 
-/** Allows our own script and style alone. The address holds a key, so it must not leak as a referrer. */
+/** Allows only our own script and style. The address has a key, so it must not leak as a referrer. */
 const pageHeaders = (style: string, script: string): Record<string, string> => ({
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [

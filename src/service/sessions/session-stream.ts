@@ -8,6 +8,7 @@ import { changeBetween } from "./session-changes.ts";
 import type { SessionMessage } from "./session-message.ts";
 import { type SessionView, sessionView } from "./session-view.ts";
 
+/** The sources and limits of the streams. */
 export interface SessionStreamOptions {
   readonly runs: Pick<RunStore, "get" | "read">;
   /** The agent's output in the turn under way; null if there is none. */
@@ -17,20 +18,10 @@ export interface SessionStreamOptions {
   readonly limits?: Partial<typeof defaultLimits>;
 }
 
-export interface SessionStreams {
-  /**
-   * A stream of everything after `known` (`knownOf` of an earlier view, "" for none) until the reader or `stop`
-   * ends it. Refused while too many are open.
-   */
-  open(runId: string, known: string): Result<Response>;
-  /** Ends every stream and refuses new ones. */
-  stop(): void;
-}
-
 /** `stallMs`: how long a reader may leave its buffer full. */
 const defaultLimits = { streamsPerRun: 20, streams: 200, stallMs: 60_000 };
 
-/** Between two looks at a watched run. */
+/** The time between two checks of a watched run. */
 const lookMs = 400;
 /** Proxies and readers close connections that are silent for longer. */
 const heartbeatMs = 15_000;
@@ -44,7 +35,7 @@ interface Reader {
   sentAt: number;
 }
 
-/** The latest look at a run, used again while nothing changes: reading and digesting 1.5 MB takes 50 ms. */
+/** The latest view of a run, used again while nothing changes: reading and digesting 1.5 MB takes 50 ms. */
 interface Look {
   readonly document: RunDocument;
   readonly output: string | null;
@@ -60,13 +51,14 @@ interface Watch {
   latest: Look | null;
 }
 
-/** The id of an event: how many entries the run had said for good, and a digest of them. */
+/** The id of an event: the number of messages that are final, and their digest. */
 export function knownOf({ said }: Pick<RunDocument, "said">): string {
   const digest = createHash("sha256").update(JSON.stringify(said)).digest("base64url");
   return `${said.length}.${digest.slice(0, 22)}`;
 }
 
-export function createSessionStreams(options: SessionStreamOptions): SessionStreams {
+/** The streams of all runs. */
+export function createSessionStreams(options: SessionStreamOptions) {
   const { runs, live, log } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const watches = new Map<string, Watch>();
@@ -87,7 +79,7 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
     reader.controller.close();
   }
 
-  /** Looks at the run, sends the changes to every reader, and schedules the next look while there are any. */
+  /** Sends the changes of the run to every reader, and schedules the next check while there are any readers. */
   async function look(watch: Watch): Promise<void> {
     watch.timer = null;
     try {
@@ -115,7 +107,7 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
   function send(watch: Watch, reader: Reader, { document, view, known }: Look): void {
     const { controller } = reader;
     const now = performance.now();
-    // A slow reader gets the sum of the changes later.
+    // A slow reader gets all changes at once later.
     if ((controller.desiredSize ?? 0) <= 0) {
       if (now - reader.sentAt > limits.stallMs) end(watch, reader);
       return;
@@ -132,7 +124,11 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
   }
 
   return {
-    open(runId, known) {
+    /**
+     * A stream of everything after `known` (`knownOf` of an earlier view, "" for none) until the reader or `stop`
+     * ends it. Refused while too many are open.
+     */
+    open(runId: string, known: string): Result<Response> {
       const watch = watches.get(runId) ?? { runId, readers: new Set(), timer: null, latest: null };
       if (stopped) return refused("resource_unavailable", "The service is stopping.");
       if (open >= limits.streams || watch.readers.size >= limits.streamsPerRun) return tooMany;
@@ -151,39 +147,38 @@ export function createSessionStreams(options: SessionStreamOptions): SessionStre
         },
         new ByteLengthQueuingStrategy({ highWaterMark: mostBufferedBytes }),
       );
-      // A new reader does not wait for the next look.
+      // A new reader does not wait for the next check.
       if (watch.timer !== null) clearTimeout(watch.timer);
       if (watch.timer !== null || watch.readers.size === 1) void look(watch);
       return { ok: true, value: new Response(body, { headers: streamHeaders }) };
     },
-    stop() {
+    /** Ends every stream and refuses new ones. */
+    stop(): void {
       stopped = true;
       for (const watch of watches.values()) for (const reader of watch.readers) end(watch, reader);
     },
   };
 }
 
+/** The headers of a stream. */
 export const streamHeaders: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream; charset=utf-8",
   "cache-control": "no-store",
   "referrer-policy": "no-referrer",
   "x-content-type-options": "nosniff",
-  // Proxies that buffer responses would never send this one.
+  // Keeps proxies from buffering the response.
   "x-accel-buffering": "no",
 };
 
-const tooMany: Result<never> = {
-  ok: false,
-  refusal: {
-    code: "resource_unavailable",
-    detail: "Too many people are watching runs right now. Try again in a while.",
-    headers: { "retry-after": "30" },
-  },
-};
+const tooMany = refused(
+  "resource_unavailable",
+  "Too many people are watching runs right now. Try again in a while.",
+  { headers: { "retry-after": "30" } },
+);
 
 /** Everything after `known`. `keep`: how many of the reader's entries still hold. */
 function firstChange(known: string, { said }: RunDocument, view: SessionView): Omit<SessionMessage, "now"> {
-  // What was said never changes, so an earlier view holds a beginning of it.
+  // Messages that were said never change, so an earlier view has the first of them.
   const count = Number.parseInt(known, 10);
   const holds = count > 0 && count <= said.length && knownOf({ said: said.slice(0, count) }) === known;
   const keep = holds ? count : 0;

@@ -7,6 +7,7 @@ import { createSessionPage } from "./session-page.ts";
 import { createSessionStreams, knownOf, type SessionStreamOptions, streamHeaders } from "./session-stream.ts";
 import { sessionView } from "./session-view.ts";
 
+/** The options of the sessions. */
 export interface SessionOptions extends SessionStreamOptions {
   /** The rights of all links, earlier ones included. */
   readonly links: SessionLinks;
@@ -54,4 +55,5 @@ export function createSessions(options: SessionOptions) {
   };
 }
 
+/** The refusal of a wrong key, which does not reveal whether there is such a run. */
 export const unknownSession = refused("resource_not_found", "There is no such session.");

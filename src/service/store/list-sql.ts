@@ -1,80 +1,92 @@
 /** The SQL of a list. */
+import { creatorUid, sourceOfAll } from "#service/run/run-document.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
-import type { Condition, Value } from "./run-conditions.ts";
 import { type Mark, sortColumns } from "./run-cursor.ts";
 
+/** SQL with the values of its parameters. */
 export interface Query {
   readonly sql: string;
-  readonly values: readonly Value[];
+  readonly values: readonly (string | number)[];
 }
 
-/**
- * How the runs are looked through. Each row of `runs` has `key`, what it is sorted by, and `ord`; and `run`, its
- * JSON, if `q` is looked for.
- */
-export type Look =
-  /** Few: all at once. */
-  | { readonly kind: "few"; runs(after: Mark | null, limit: number): Query }
-  /** In the order of an index; `end` is the run so far after the mark, which the next stretch begins after. */
+/** A condition of a filter on a row of `run`. */
+export interface Condition extends Query {
+  /** Selects the `ord` of the matching runs by an index. Its parameters are the same `values`. */
+  readonly select: string;
+}
+
+/** The filter's conditions except for `q`; null if no run can match. */
+export function conditionsOf(filter: ListFilter): readonly Condition[] | null {
+  const { creator = creatorUid, source = sourceOfAll } = filter;
+  if (creator !== creatorUid || source !== sourceOfAll) return null;
+  const conditions: Condition[] = [];
+  const add = (sql: string, ...values: (string | number)[]): void =>
+    void conditions.push({ sql, values, select: `SELECT ord FROM run WHERE ${sql}` });
+  const same = (column: string, wanted: string | undefined): void => {
+    if (wanted !== undefined) add(`${column} = ?`, wanted);
+  };
+  if (filter.state.length > 0) add(`state IN (${filter.state.map(() => "?").join()})`, ...filter.state);
+  same("name", filter.name);
+  same("model", filter.model_id);
+  same("environment", filter.environment_id);
+  same("skill", filter.skill);
+  if (filter.created_after !== undefined) add("created > ?", filter.created_after);
+  if (filter.created_before !== undefined) add("created < ?", filter.created_before);
+  if (filter.updated_after !== undefined) add("updated > ?", filter.updated_after);
+  for (const pair of filter.metadata) {
+    conditions.push({
+      sql: "EXISTS (SELECT 1 FROM metadata WHERE key = ? AND value = ? AND ord = run.ord)",
+      values: pair,
+      select: "SELECT ord FROM metadata WHERE key = ? AND value = ?",
+    });
+  }
+  return conditions;
+}
+
+/** The batches in which runs are read. The rows of `runs` have a mark's `key` and `ord`, sorted. */
+export type Plan =
+  /** Sorted, by an index. `end` selects the last run of the batch of `length` runs; null: one batch has all. */
   | {
       readonly kind: "sorted";
-      end(after: Mark | null, length: number): Query;
+      end(after: Mark | null, length: number): Query | null;
       runs(after: Mark | null, until: Mark | null, limit: number): Query;
     }
-  /** In the order of creation, since no index has them sorted; the places are those of the stretch. */
+  /** In the order of creation, because the sort key has no index. The batch has the places `from` to `to`. */
   | { readonly kind: "unsorted"; runs(after: Mark | null, from: number, to: number, limit: number): Query };
 
-/** `few`: the condition that few runs meet. */
-export function lookFor(filter: ListFilter, conditions: readonly Condition[], few: Condition | null): Look {
+/** The plan for a filter. `rare`: the condition that few runs meet, if there is one. */
+export function planFor(filter: ListFilter, conditions: readonly Condition[], rare: Condition | null): Plan {
   const { column, kind } = sortColumns[filter.sort_by];
   const [direction, beyond] = filter.sort_order === "asc" ? ["ASC", ">"] : ["DESC", "<"];
   const order = `ORDER BY run.${column} ${direction}, run.ord ${direction} LIMIT ?`;
   const past = `(run.${column}, run.ord) ${beyond} (?, ?)`;
   const pastMark = (mark: Mark | null, sql = past): readonly Query[] =>
     mark === null ? [] : [{ sql, values: [mark.key, mark.order] }];
+  const select = (from: Query, where: readonly Query[], limits: readonly number[], offset = ""): Query => ({
+    sql: `SELECT run.${column} AS key, run.ord AS ord FROM ${from.sql} ${allOf(where)} ${order} ${offset}`,
+    values: [...from.values, ...where.flatMap(({ values }) => values), ...limits],
+  });
 
-  function select(from: Query, where: readonly Query[], limit: number): Query {
-    const [text, item] =
-      filter.q === undefined ? ["", ""] : [", item.run AS run", "CROSS JOIN item USING (ord)"];
-    return {
-      sql: `SELECT run.${column} AS key, run.ord AS ord${text} FROM ${from.sql} ${item} ${allOf(where)} ${order}`,
-      values: [...from.values, ...where.flatMap(({ values }) => values), limit],
-    };
-  }
-
-  if (few !== null) {
-    const from = { sql: `(${few.select}) AS few CROSS JOIN run USING (ord)`, values: few.values };
-    return { kind: "few", runs: (after, limit) => select(from, [...conditions, ...pastMark(after)], limit) };
-  }
-  if (kind === "string") {
-    const from = { sql: "run", values: [] };
+  if (kind === "string" && rare === null) {
+    // The unary plus keeps SQLite from using the index of another condition.
+    const others = conditions.map(({ sql, values }) => ({ sql: `+(${sql})`, values }));
     return {
       kind: "unsorted",
       runs(after, first, last, limit) {
-        const stretch = { sql: "run.ord BETWEEN ? AND ?", values: [first, last] };
-        // Only the stretch may lead to the rows.
-        const others = conditions.map(({ sql, values }) => ({ sql: `+(${sql})`, values }));
-        return select(from, [stretch, ...others, ...pastMark(after)], limit);
+        const batch = { sql: "run.ord BETWEEN ? AND ?", values: [first, last] };
+        return select({ sql: "run", values: [] }, [batch, ...others, ...pastMark(after)], [limit]);
       },
     };
   }
-  // Of the runs of one name an index has the latest changes in order, which is what pollers ask for.
-  const named = column === "updated" && filter.name !== undefined ? [filter.name] : [];
-  const from = {
-    sql: `run INDEXED BY ${named.length > 0 ? "run_name_updated" : `run_${column}`}`,
-    values: [],
-  };
+  const from =
+    rare === null
+      ? { sql: `run INDEXED BY run_${column}`, values: [] }
+      : { sql: `(${rare.select}) AS rare CROSS JOIN run USING (ord)`, values: rare.values };
   return {
     kind: "sorted",
-    end(after, length) {
-      const where = [...named.map((name) => ({ sql: "name = ?", values: [name] })), ...pastMark(after)];
-      return {
-        sql: `SELECT run.${column} AS key, run.ord AS ord FROM ${from.sql} ${allOf(where)} ${order} OFFSET ?`,
-        values: [...where.flatMap(({ values }) => values), 1, length],
-      };
-    },
+    end: (after, length) => (rare === null ? select(from, pastMark(after), [1, length], "OFFSET ?") : null),
     runs: (after, until, limit) =>
-      select(from, [...conditions, ...pastMark(after), ...pastMark(until, `NOT ${past}`)], limit),
+      select(from, [...conditions, ...pastMark(after), ...pastMark(until, `NOT ${past}`)], [limit]),
   };
 }
 

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { ListFilter } from "#service/wire/list-query.ts";
 
-/** A run's place in a sorted list: what it is sorted by, and its place in the order of creation. */
+/** A run's place in a sorted list: its sort key, then its place in the order of creation. */
 export interface Mark {
   readonly key: number | string;
   readonly order: number;
 }
 
-/** By the sorting: the column, and what its values are. */
+/** The column of `run` and its type for each `sort_by`. */
 export const sortColumns = {
   updated_at: { column: "updated", kind: "number" },
   created_at: { column: "created", kind: "number" },
@@ -22,12 +22,12 @@ const cursor = z.tuple([
   z.number().int(),
 ]);
 
-/** Titles and names have any length, but an address has not: of a run with a longer one the place is enough. */
+/** URLs have a limited length, so a cursor leaves out a longer key; the run's place suffices to find it. */
 const mostKey = 500;
 
 /**
- * A cursor names the last run of the page before by its place in the list, not by a count: runs that are added
- * meanwhile neither shift nor repeat what follows.
+ * The cursor of the page after the run with this mark. It holds no offset, so runs that are added meanwhile
+ * neither shift nor repeat runs on later pages.
  */
 export function writeCursor({ key, order }: Mark, { sort_by, sort_order }: ListFilter): string {
   const short = typeof key === "string" && key.length > mostKey ? null : key;
@@ -35,8 +35,8 @@ export function writeCursor({ key, order }: Mark, { sort_by, sort_order }: ListF
 }
 
 /**
- * "invalid": this service gave no such cursor for the same sorting. `keyAt` tells the title or name of the run
- * with that place, neither of which ever changes; null if there is none.
+ * The mark in a cursor; "invalid" if the service made none like it for the same sorting. `keyAt` returns the title
+ * or name of the run with that place, which never change; null if there is none.
  */
 export function readCursor(
   text: string,

@@ -2,21 +2,17 @@ import type { DatabaseSync } from "node:sqlite";
 import { openToRead, type Schema } from "#disk/database.ts";
 import { isDamage } from "#disk/errors.ts";
 
-/** The runs' database can't be used; the message says what to do. */
+/** The runs' database is damaged. The message says what to do. */
 class UnusableRuns extends Error {
   override name = "UnusableRuns";
 }
 
-const answering = ["wire TEXT", "secret TEXT", "tail INTEGER", "sum INTEGER"];
-
 /**
- * `run` has the columns by which runs are found and sorted, and nothing large, so that looking through many
- * reads few pages. `ord` is the place in the order of creation. `item` has the run as JSON, and in `rest` its
- * document without run and `said`; `said` has one utterance a row, so that the end of a turn writes what was
- * said in it and not the whole transcript. The indexes that carry `state` and `name` are read in place of the
- * rows when a page is filtered. The last four columns of `item` make answers quick (stored-answer.ts); they may
- * be null. Titles have no index: it would cost each new run half as much as all the others together, for a rare
- * sorting.
+ * `run` has the columns that lists filter and sort by and no large ones, so that a scan reads few pages. `ord` is
+ * the place in the order of creation. `item` has the run as JSON, and the rest of its document without `said`.
+ * `said` has a row for each message, so that the end of a turn does not write the whole transcript again. Indexes
+ * that include `state` and `name` answer filtered lists without reading the rows. Titles have no index: it would
+ * make each insert half as expensive again, and sorting 50,000 runs without it takes 30 ms.
  */
 const tables = `
   CREATE TABLE run (
@@ -34,7 +30,7 @@ const tables = `
   CREATE INDEX run_skill ON run (skill) WHERE skill IS NOT NULL;
   CREATE INDEX run_conversation ON run (conversation) WHERE conversation IS NOT NULL;
   CREATE TABLE metadata (key TEXT, value TEXT, ord INTEGER, PRIMARY KEY (key, value, ord)) WITHOUT ROWID;
-  CREATE TABLE item (ord INTEGER PRIMARY KEY, run TEXT NOT NULL, rest TEXT NOT NULL, ${answering.join()});
+  CREATE TABLE item (ord INTEGER PRIMARY KEY, run TEXT NOT NULL, rest TEXT NOT NULL);
   CREATE TABLE said (
     ord INTEGER, position INTEGER, words TEXT NOT NULL, PRIMARY KEY (ord, position)
   ) WITHOUT ROWID;
@@ -44,10 +40,11 @@ const tables = `
 const schema: Schema = {
   holds: "runs",
   tables,
-  upgrades: [answering.map((column) => `ALTER TABLE item ADD COLUMN ${column}`).join("; ")],
+  // Format 2 had four more columns in `item`, which may be null. Databases that have them keep them unused.
+  upgrades: ["", ""],
 };
 
-/** A connection that reads the runs in `path`. Rejects with `UnusableRuns` or `NewerDatabase` if it can't. */
+/** Opens the runs in `path` for reading. Rejects with `UnusableRuns`, `NewerDatabase` or the system's error. */
 export async function openRuns(path: string): Promise<DatabaseSync> {
   try {
     const database = await openToRead(path, schema);
@@ -58,12 +55,12 @@ export async function openRuns(path: string): Promise<DatabaseSync> {
   }
 }
 
-/** The error, or a sentence in place of one that says that the file is damaged. */
+/** Turns an error that says that the file is damaged into `UnusableRuns`; returns any other one unchanged. */
 export function unusable(path: string, error: unknown): unknown {
   if (!isDamage(error)) return error;
   return new UnusableRuns(
     `The runs in ${path} are damaged or no database (${error.message}). ` +
-      "Put a backup in its place, or move it and the files beside it that begin with its name away to begin without its runs.",
+      "Restore a backup, or move this file and the files whose names begin with its name away to start without runs.",
     { cause: error },
   );
 }

@@ -5,20 +5,23 @@ import { BrokenDocument, durableFile, isMissing, syncFolder } from "#disk/durabl
 import { freeName } from "#disk/free-name.ts";
 import { parseRunDocument, type RunDocument } from "#service/run/run-document.ts";
 
-/** Added together they are few transactions. */
+/** The database writes these many runs in few transactions. */
 const atOnce = 200;
 
 /**
- * Earlier versions kept each run in a file of its own. Adds those of `folder` and then renames it, to
- * `<folder>.imported`; until that is done all are added again at the next start, which changes nothing. What
- * can't be read is named `*.broken` in there, and logged. Rejects if the disk fails, lest a run be missed.
+ * Imports the runs of earlier versions, which kept each run in a file of `folder`, and renames the folder to
+ * `<folder>.imported`. An interrupted import is repeated at the next start and adds nothing twice. Files that can't
+ * be read are logged and renamed to `*.broken`. Rejects if the disk fails, so that no run is missed.
  */
 export async function importRuns(
   folder: string,
   add: (document: RunDocument) => Promise<void>,
   log: Log,
 ): Promise<void> {
-  const names = await namesIn(folder);
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
   if (names === null) return;
   const places = new Set<number>();
   let added = 0;
@@ -48,16 +51,6 @@ export async function importRuns(
   await rename(folder, aside);
   await syncFolder(dirname(folder));
   log.info("the runs of an earlier version were imported", { runs: added, aside });
-}
-
-/** null: there is no such folder. */
-async function namesIn(folder: string): Promise<readonly string[] | null> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }
 
 const parse =

@@ -2,7 +2,6 @@
 import type { Statement } from "#disk/database.ts";
 import type { Write } from "#disk/database-writer.ts";
 import { parseRun, parseRunDocument, type Run, type RunDocument } from "#service/run/run-document.ts";
-import { wireRowOf } from "./stored-answer.ts";
 
 const putRun = `
   INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -11,19 +10,18 @@ const putRun = `
     updated = excluded.updated, queued = excluded.queued, title = excluded.title,
     conversation = excluded.conversation`;
 
-/** Statements that make a run's rows say `after`; `before` is the document on the disk, null: there is none. */
+/** The statements that replace the document `before` (null: there is none) by `after`. */
 export function putRunRows(before: RunDocument | null, after: RunDocument): Write {
   const { run, said, waiting, ...rest } = after;
   const short = brief(run.prompt);
   const saidFrom = before === null ? 0 : sharedStart(before.said, said);
   const metadata = before === null ? Object.entries(run.metadata) : [];
-  const row = wireRowOf(run);
   const document = JSON.stringify({ ...rest, waiting: waiting.map(short) });
   return [
     [putRun, columnsOf(run)],
     [
-      "INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?, ?, ?)",
-      [run.order, row.run, document, row.wire, row.secret, row.tail, row.sum],
+      "INSERT OR REPLACE INTO item (ord, run, rest) VALUES (?, ?, ?)",
+      [run.order, JSON.stringify(run), document],
     ],
     ...metadata.map(
       ([key, value]): Statement => [
@@ -43,7 +41,7 @@ export function putRunRows(before: RunDocument | null, after: RunDocument): Writ
   ];
 }
 
-/** Takes a run that can't be read out of all lists; its other rows stay. */
+/** The statements that take a damaged run out of all lists. Its other rows stay. */
 export const setRunAside = (id: string, reason: string): Write => [
   ["INSERT INTO broken SELECT ord, id, ? FROM run WHERE id = ?", [reason, id]],
   ["DELETE FROM run WHERE id = ?", [id]],
@@ -65,16 +63,16 @@ const columnsOf = (run: Run): readonly (string | number | null)[] => [
   run.conversationId === run.id ? null : run.conversationId,
 ];
 
-/** How many of the first elements are the very same. */
+/** The number of elements at the start that are identical objects. */
 function sharedStart<T>(before: readonly T[], after: readonly T[]): number {
   const differs = after.findIndex((each, position) => each !== before[position]);
   return differs < 0 ? after.length : differs;
 }
 
-/** The run in a row of `item`. Throws if it does not hold one. */
+/** The run in a row of `item`. Throws if it is damaged or of an earlier version. */
 export const runOf = (text: string): Run => parseRun(JSON.parse(text));
 
-/** The document of the rows. Throws if they do not hold one. */
+/** The document in a run's rows. Throws if it is damaged. */
 export function documentOf(run: string, rest: string, said: readonly string[]): RunDocument {
   const whole: { readonly prompt?: unknown } = JSON.parse(run);
   const { waiting = [], ...others }: { readonly waiting?: readonly Words[] } = JSON.parse(rest);
@@ -91,7 +89,7 @@ interface Words {
   readonly text?: unknown;
 }
 
-/** The prompt waits first, and then is said: it is not written again each time. */
+/** Replaces a text that equals the run's prompt by null, so that the prompt is stored once. */
 const brief =
   (prompt: string) =>
   <T extends Words>(words: T): Words =>

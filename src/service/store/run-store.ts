@@ -12,60 +12,32 @@ import type { Result } from "#service/wire/problem.ts";
 import { openRuns, unusable } from "./run-database.ts";
 import { importRuns } from "./run-import.ts";
 import { createRunList, type ListBounds, type Page } from "./run-list.ts";
-import { createRunReader, type RunReader, type Unfinished } from "./run-reader.ts";
+import { createRunReader, type RunReader } from "./run-reader.ts";
 import { putRunRows, setRunAside } from "./run-rows.ts";
-import type { RunAnswer } from "./stored-answer.ts";
 
-/** The runs, in a database on disk (run-database.ts). What is not durable is not seen. */
-export interface RunStore {
-  /** Opens the database, and imports what an earlier version left. Rejects with `UnusableRuns` or `NewerDatabase`. */
-  load(): Promise<void>;
-  /** Resolves when the new run is durable; only then the others see it. */
-  add(document: RunDocument): Promise<void>;
-  /**
-   * Applies `fn` to the run's document, alone, and resolves with its `result` when the new document is
-   * durable; the same document writes nothing. null: there is no such run. Rejects if it could not be
-   * read or written; then nothing has changed. `fn` leaves `prompt` and `metadata` as they are.
-   */
-  change<T>(
-    id: string,
-    fn: (document: RunDocument) => { readonly document: RunDocument; readonly result: T },
-  ): Promise<{ readonly result: T } | null>;
-  /** The whole document; null if there is no such run. Rejects if it can't be read. */
-  read(id: string): Promise<RunDocument | null>;
-  /** null if there is no such run, or it can't be read. */
-  get(id: string): Run | null;
-  /** `RunItem` of the run as JSON, with the link that `linkOf` makes; null as with `get`. */
-  answer(id: string, linkOf: (run: RunAnswer) => string): Answer | null;
-  /** One page of the runs that match. */
-  list(filter: ListFilter): Promise<Result<Page>>;
-  /** The runs that are queued or worked on, in the order of the queue. */
-  unfinished(): readonly Unfinished[];
-  /** How many those are. */
-  unfinishedCount(): number;
-  /** The first in the queue that is not one of these; null if there is none. */
-  nextQueued(except: ReadonlySet<string>): string | null;
-  /** The run that went on with the conversation last; null if there is no such conversation. */
-  latestOf(conversationId: string): string | null;
-  /** The highest place that any run has in the order of creation or in the queue; 0 if there is none. */
-  highestPlace(): number;
-  /** Resolves when every change that was asked for is through. */
-  quiet(): Promise<void>;
-  /** Resolves when that is so and the database is closed; from then on there are no runs. */
-  close(): Promise<void>;
+interface Opened {
+  readonly database: DatabaseSync;
+  readonly writer: DatabaseWriter;
+  readonly reader: RunReader;
+  readonly list: (filter: ListFilter) => Promise<Result<Page>>;
 }
 
-/** `folder`: where the database is. `now` in milliseconds since the epoch. */
-export function createRunStore(folder: string, now: () => number, log: Log, bounds?: ListBounds): RunStore {
+/** Clients poll the runs that they wait for. `get` takes 0.001 ms from memory and 0.03 ms from the database. */
+const cacheBytes = 6_000_000;
+
+/** UTF-16 takes up to two bytes a unit; 2,000 covers the other fields of most runs. */
+const bytesOfRun = (run: Run): number => 2 * run.prompt.length + 2_000;
+
+/** The runs, in a database on disk (run-database.ts). Readers see durable changes only. */
+export type RunStore = ReturnType<typeof createRunStore>;
+
+/** `folder` holds the database. `now` in milliseconds since the epoch. */
+export function createRunStore(folder: string, now: () => number, log: Log, bounds?: ListBounds) {
   const path = join(folder, "runs.db");
   const queue = createKeyedQueue();
   const broken = new Set<string>();
   let opened: Opened | null = null;
   const recent = new LRUCache<string, Run>({ maxSize: cacheBytes, sizeCalculation: bytesOfRun });
-  const answers = new LRUCache<string, Answer>({
-    maxSize: cacheBytes,
-    sizeCalculation: ({ length }) => length,
-  });
 
   function open(): Opened {
     if (opened === null) throw new Error("the runs are not open");
@@ -73,23 +45,15 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
   }
 
   async function write(before: RunDocument | null, after: RunDocument): Promise<void> {
-    await open()
-      .writer.write(putRunRows(before, after))
-      .finally(() => {
-        recent.delete(after.run.id);
-        answers.delete(after.run.id);
-      });
-    const { counts } = open();
-    if (before !== null) counts.set(before.run.state, (counts.get(before.run.state) ?? 0) - 1);
-    counts.set(after.run.state, (counts.get(after.run.state) ?? 0) + 1);
+    const written = open().writer.write(putRunRows(before, after));
+    await written.finally(() => recent.delete(after.run.id));
   }
 
-  /** A run that can't be read stops nothing else. */
+  /** Takes a damaged run out of the queue and all lists, so that the others go on. */
   function setAside(id: string, error: unknown): void {
     if (broken.has(id)) return;
     broken.add(id);
     recent.delete(id);
-    answers.delete(id);
     log.error("a run can't be read and is set aside", { runId: id, error });
     open()
       .writer.write(setRunAside(id, String(error)))
@@ -99,38 +63,53 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
   }
 
   return {
-    async load() {
+    /**
+     * Opens the database and imports the runs of an earlier version. Rejects with `UnusableRuns`, `NewerDatabase`
+     * or the system's error.
+     */
+    async load(): Promise<void> {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const database = await openRuns(path);
       const writer = createDatabaseWriter(writerThreads(path), log);
       try {
         await importRuns(join(folder, "runs"), (document) => writer.write(putRunRows(null, document)), log);
         const reader = createRunReader(database, setAside);
-        const list = createRunList(database, reader.at, bounds);
-        opened = { database, writer, reader, list, counts: reader.counts() };
+        opened = { database, writer, reader, list: createRunList(database, reader.at, bounds) };
       } catch (error) {
         database.close();
         await writer.close();
         throw unusable(path, error);
       }
     },
-    add: (document) => queue.run(document.run.id, () => write(null, document)),
-    async change(id, fn) {
+    /** Resolves when the new run is durable. */
+    add: (document: RunDocument): Promise<void> => queue.run(document.run.id, () => write(null, document)),
+    /**
+     * Applies `fn` to the run's document while no other change of the run is made. Resolves with its `result` when
+     * the new document is durable; the same document is not written. null: there is no such run. Rejects, with
+     * nothing changed, if the document can't be read or written. `fn` must not change `prompt` or `metadata`.
+     */
+    async change<T>(
+      id: string,
+      fn: (document: RunDocument) => { readonly document: RunDocument; readonly result: T },
+    ): Promise<{ readonly result: T } | null> {
       if (broken.has(id) || !open().reader.has(id)) return null;
       return queue.run(id, async () => {
         const before = open().reader.document(id);
         if (before === null) throw new BrokenDocument(`run ${id} has been set aside`);
         const { document, result } = fn(before);
         if (document !== before) {
-          // Strictly later, so that whoever asks for what changed since then misses nothing.
+          // Strictly later, so that a client that polls with `updated_after` misses no change.
           const updatedAt = Math.max(now(), before.run.updatedAt + 1);
           await write(before, { ...document, run: { ...document.run, updatedAt } });
         }
         return { result };
       });
     },
-    read: async (id) => (broken.has(id) ? null : open().reader.document(id)),
-    get(id) {
+    /** The whole document; null if there is no such run. Rejects with `BrokenDocument` if it can't be read. */
+    read: async (id: string): Promise<RunDocument | null> =>
+      broken.has(id) ? null : open().reader.document(id),
+    /** null if there is no such run or it can't be read. */
+    get(id: string): Run | null {
       const { reader } = open();
       const known = recent.get(id);
       if (known !== undefined || broken.has(id)) return known ?? null;
@@ -138,28 +117,21 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
       if (run !== null) recent.set(id, run);
       return run;
     },
-    answer(id, linkOf) {
-      const { reader } = open();
-      const known = answers.get(id);
-      if (known !== undefined || broken.has(id)) return known ?? null;
-      const found = reader.answer(id);
-      if (found === null) return null;
-      const answer = Buffer.from(found.withLink(linkOf(found)));
-      answers.set(id, answer);
-      return answer;
-    },
-    list: (filter) => open().list(filter),
-    unfinished: () => open().reader.inStates(unfinishedStates),
-    unfinishedCount() {
-      const counts = opened?.counts;
-      return unfinishedStates.reduce((sum, state) => sum + (counts?.get(state) ?? 0), 0);
-    },
-    // One that is being set aside would stand first in the queue for ever.
-    nextQueued: (except) => open().reader.nextQueued(new Set([...except, ...broken])),
-    latestOf: (conversationId) => open().reader.latestOf(conversationId),
-    highestPlace: () => open().reader.highestPlace(),
-    quiet: () => queue.idle(),
-    async close() {
+    /** One page of the matching runs; a refusal if the cursor is invalid. */
+    list: (filter: ListFilter): Promise<Result<Page>> => open().list(filter),
+    /** The runs that are queued or worked on, in the order of the queue. */
+    unfinished: () => open().reader.unfinished(),
+    /** Their number; 0 while the database is closed. */
+    unfinishedCount: (): number => opened?.reader.unfinishedCount() ?? 0,
+    /** The first queued run that is not in `except`; null if there is none. */
+    nextQueued: (except: ReadonlySet<string>): string | null =>
+      open().reader.nextQueued(new Set([...except, ...broken])),
+    /** The last run of the conversation; null if there is no such conversation. */
+    latestOf: (conversationId: string): string | null => open().reader.latestOf(conversationId),
+    /** The highest place of any run in the order of creation or in the queue; 0 if there is no run. */
+    highestPlace: (): number => open().reader.highestPlace(),
+    /** Waits for every requested change and closes the database. */
+    async close(): Promise<void> {
       await queue.idle();
       const closing = opened;
       opened = null;
@@ -169,25 +141,3 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
     },
   };
 }
-
-/** `RunItem` as JSON in UTF-8. */
-type Answer = Uint8Array<ArrayBuffer>;
-
-interface Opened {
-  readonly database: DatabaseSync;
-  readonly writer: DatabaseWriter;
-  readonly reader: RunReader;
-  readonly list: ReturnType<typeof createRunList>;
-  /** How many runs are in each state. */
-  readonly counts: Map<Run["state"], number>;
-}
-
-/**
- * Clients that wait for a run ask for it again and again: from memory this takes 0.001 ms, from the database 0.03.
- */
-const cacheBytes = 6_000_000;
-
-/** A letter takes up to two bytes, and what else belongs to a run is about as long as a short prompt. */
-const bytesOfRun = (run: Run): number => 2 * run.prompt.length + 2_000;
-
-const unfinishedStates = ["QUEUED", "PENDING", "CLAIMED", "INPROGRESS"] as const;

@@ -1,4 +1,4 @@
-/** A run's document in the words of the wire. */
+/** Runs as the API's contract shows them. */
 import {
   type Artifact,
   type Conversation,
@@ -16,11 +16,13 @@ import {
 } from "#service/run/run-document.ts";
 import { isTurnUnderWay } from "#service/run/run-life.ts";
 
-const rfc3339 = (ms: number): string => new Date(ms).toISOString();
+/** The wire format of times. */
+export const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
+/** Whether a run in this state has ended; a follow-up may still continue it. */
 export const isEnded = (state: Run["state"]): boolean => endedStates.some((ended) => ended === state);
 
-/** `RunItem`; `sessionLink` leads to the run's page. */
+/** The run as a `RunItem`. `sessionLink` is the address of its page. */
 export function runItemOf(run: Run, sessionLink: string): RunItem {
   return {
     run_id: run.id,
@@ -71,7 +73,7 @@ function artifactOf(artifact: RunArtifact): Artifact {
   }
 }
 
-/** ISO 8601, to the millisecond. */
+/** The ISO 8601 form of a duration, to the millisecond. */
 function duration(ms: number): string {
   const hours = Math.floor(ms / 3_600_000);
   const minutes = Math.floor((ms % 3_600_000) / 60_000);
@@ -80,8 +82,8 @@ function duration(ms: number): string {
 }
 
 /**
- * The transcript, one step a turn. `live` is what the agent wrote in the turn under way. Words that wait for
- * the agent stand last, so that whoever asks whether a follow-up arrived finds it.
+ * The transcript, one step a turn. `live` is the agent's text so far in the turn under way. Messages that wait for
+ * the agent come last, so that a client can check whether its follow-up arrived.
  */
 export function conversationOf(document: RunDocument, live: string | null): Conversation {
   const steps = new Map<number, Message[]>();
@@ -100,7 +102,7 @@ export function conversationOf(document: RunDocument, live: string | null): Conv
   };
 }
 
-/** Nobody has said a word, and none waits: a run of a skill without a prompt, before its first turn. */
+/** Whether the run has no message yet, as before the first turn of a run of a skill without a prompt. */
 export const isSilent = ({ said, waiting }: RunDocument, live: string | null): boolean =>
   said.length === 0 && live === null && waiting.every(({ text }) => text === "");
 

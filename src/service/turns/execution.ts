@@ -45,19 +45,13 @@ export function createExecution(options: WorkOptions) {
       options.command,
     ];
     const command = candidates.find((each) => each?.trim());
-    return command == null ? demonstration : createCommandAgent({ command, environment, run, log });
+    return command == null ? demonstration : createCommandAgent(command, environment, run, log);
   }
   const executor = createExecutor({ ...options, agentFor, workplaces, turns, outputs });
 
   const stopping = new AbortController();
   const { signal } = stopping;
-  const { environments } = catalog;
-  const skills = createRepositorySkills({
-    ...inheriting,
-    environments,
-    folder: join(folder, "skills"),
-    signal,
-  });
+  const skills = createRepositorySkills({ ...inheriting, folder: join(folder, "skills"), signal });
   let sweeping: Promise<void> = Promise.resolve();
   let timer: ReturnType<typeof setInterval> | undefined;
 

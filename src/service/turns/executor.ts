@@ -18,6 +18,7 @@ import {
 } from "#service/run/run-life.ts";
 import type { TurnWork } from "./turn-work.ts";
 
+/** The agents, folders and limits of the work. */
 export interface ExecutorOptions
   extends Pick<WorkOptions, "runs" | "maxRuns" | "maxQueued" | "timeoutMs" | "now" | "log"> {
   readonly agentFor: (run: Run) => Agent;
@@ -79,13 +80,11 @@ export function createExecutor(options: ExecutorOptions) {
     while (!work.controller.signal.aborted) {
       const notes = await prepareFolder(run, work);
       if (notes === null) return;
-      const document = await persist(() =>
-        runs.change(runId, (before) => {
-          const next = work.controller.signal.aborted ? null : begun(before, now(), notes);
-          work.output = null;
-          return { document: next ?? before, result: next };
-        }),
-      );
+      const document = await persist(runId, (before) => {
+        const next = work.controller.signal.aborted ? null : begun(before, now(), notes);
+        work.output = null;
+        return { document: next ?? before, result: next };
+      });
       if (!document?.result) return;
       const state = await workTurn(document.result, agent, work);
       if (state !== "INPROGRESS") return;
@@ -100,12 +99,10 @@ export function createExecutor(options: ExecutorOptions) {
     try {
       if (await workplaces.needsPreparing(run)) {
         // A run whose folder was removed between two turns stays INPROGRESS.
-        await persist(() =>
-          runs.change(run.id, (before) => {
-            const next = signal.aborted ? null : preparing(before);
-            return { document: next ?? before, result: null };
-          }),
-        );
+        await persist(run.id, (before) => {
+          const next = signal.aborted ? null : preparing(before);
+          return { document: next ?? before, result: null };
+        });
       }
       end = await withTimeout(work, () => workplaces.prepare(run, signal));
     } catch (error) {
@@ -117,13 +114,11 @@ export function createExecutor(options: ExecutorOptions) {
     if (signal.aborted && !work.timedOut && !stopping.signal.aborted) return null;
     const outcome = unpreparedOutcome(run, end, work.timedOut);
     log.info("a run could not be prepared", { runId: run.id, outcome: outcome.kind });
-    await persist(() =>
-      runs.change(run.id, (before) => {
-        const turn = begun(before, now());
-        const document = turn === null ? before : turnEnded(turn, turn.turn, outcome, now());
-        return { document, result: null };
-      }),
-    );
+    await persist(run.id, (before) => {
+      const turn = begun(before, now());
+      const document = turn === null ? before : turnEnded(turn, turn.turn, outcome, now());
+      return { document, result: null };
+    });
     return null;
   }
 
@@ -159,12 +154,10 @@ export function createExecutor(options: ExecutorOptions) {
     const { outcome, findings } = await withTimeout(work, () =>
       turns.work(document, agent, { signal, timeoutReason, output }),
     );
-    const after = await persist(() =>
-      runs.change(run.id, (before) => {
-        const next = turnEnded(before, turn, outcome, now(), findings);
-        return { document: next, result: next.run.state };
-      }),
-    );
+    const after = await persist(run.id, (before) => {
+      const next = turnEnded(before, turn, outcome, now(), findings);
+      return { document: next, result: next.run.state };
+    });
     if (after !== null) await outputs.remove(run.id, turn).catch(() => undefined);
     log.info("a turn ended", { runId: run.id, turn, outcome: outcome.kind, state: after?.result });
     return after?.result ?? null;
@@ -182,17 +175,20 @@ export function createExecutor(options: ExecutorOptions) {
   }
 
   /**
-   * Repeats a change until it is saved, because a full disk must not leave a run without an end. null: the
-   * service stopped first. Rejects if the run's document is damaged, which no retry repairs.
+   * Repeats a change until it is saved, because a full disk must not leave a run without an end. null: there is no
+   * such run, or the service stopped first. Rejects if the run's document is damaged, which no retry repairs.
    */
-  async function persist<T>(change: () => Promise<T>): Promise<T | null> {
+  async function persist<T>(
+    runId: string,
+    fn: (document: RunDocument) => { readonly document: RunDocument; readonly result: T },
+  ): Promise<{ readonly result: T } | null> {
     for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, mostPauseMs)) {
       try {
-        return await change();
+        return await runs.change(runId, fn);
       } catch (error) {
         if (error instanceof BrokenDocument) throw error;
         const { signal } = stopping;
-        log.error("a run's change could not be saved", { error, willRetry: !signal.aborted });
+        log.error("a run's change could not be saved", { runId, error, willRetry: !signal.aborted });
         if (signal.aborted) return null;
         await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       }
@@ -217,8 +213,12 @@ export function createExecutor(options: ExecutorOptions) {
   return {
     /** Records the runs that an earlier process left unfinished as interrupted, and begins to work on the queue. */
     async recover(): Promise<void> {
-      for (const { id, state } of runs.unfinished()) {
-        if (state !== "QUEUED") await recordInterruption(id);
+      for (const { id, isQueued } of runs.unfinished()) {
+        if (isQueued) continue;
+        await recordInterruption(id).catch((error: unknown) => {
+          // The store has set the damaged run aside, so it must not stop the service.
+          if (!(error instanceof BrokenDocument)) throw error;
+        });
       }
       await outputs.clear();
       fillSlots();

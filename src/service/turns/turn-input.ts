@@ -5,6 +5,7 @@ import type { KeptAttachment, RunDocument, Utterance } from "#service/run/run-do
 /** The most characters of earlier turns that the agent reads again. Older text is left out. */
 const mostHistory = 200_000;
 
+/** The parts of the input that are not in the run's document. */
 export interface InputParts {
   /** Comes before everything else. */
   readonly basePrompt: string;

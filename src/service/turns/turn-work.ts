@@ -13,11 +13,13 @@ import type { Run, RunDocument } from "#service/run/run-document.ts";
 import type { Findings, TurnOutcome } from "#service/run/run-life.ts";
 import { turnInput } from "./turn-input.ts";
 
+/** The folders and files of turns. */
 export interface TurnWorkOptions extends Pick<WorkOptions, "catalog" | "attachments" | "folder" | "log"> {
   readonly workplaces: Workplaces;
   readonly outputs: OutputLog;
 }
 
+/** The control over one turn. */
 export interface TurnContext {
   readonly signal: AbortSignal;
   /** After an abort: the reason if the time limit was the cause, else null. */

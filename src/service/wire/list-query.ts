@@ -74,7 +74,7 @@ export function listFilterOf(parameters: URLSearchParams): Result<ListFilter> {
   for (const [written, value] of parameters) {
     if (!/^metadata(\[|$)/.test(written)) continue;
     const key = /^metadata\[(.+)\]$/.exec(written)?.[1];
-    // Ignoring it would return every run.
+    // Ignoring a malformed filter would return every run.
     if (key === undefined) return refused("invalid_request", "metadata: write it as metadata[key]=value");
     metadata.push([key, value]);
   }

@@ -7,6 +7,8 @@ export interface Refusal {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** A refusal as an outcome. */
 export interface Refused {
   readonly ok: false;
   readonly refusal: Refusal;
@@ -14,44 +16,30 @@ export interface Refused {
 /** The outcome of a request, or of a part of it. */
 export type Result<T> = { readonly ok: true; readonly value: T } | Refused;
 
-/** The error codes that this service uses. */
-export type ServiceCode = Extract<
-  ErrorCode,
-  | "authentication_required"
-  | "invalid_request"
-  | "not_authorized"
-  | "resource_not_found"
-  | "conflict"
-  | "operation_not_supported"
-  | "resource_unavailable"
-  | "internal_error"
->;
-
-const titles: Readonly<Record<ServiceCode, string>> = {
+const titles = {
   authentication_required: "Authentication required",
   invalid_request: "Invalid request",
   not_authorized: "Not authorized",
   resource_not_found: "Not found",
   conflict: "Conflict",
   operation_not_supported: "Operation not supported",
-  resource_unavailable: "Unavailable for now",
+  resource_unavailable: "Temporarily unavailable",
   internal_error: "Internal error",
-};
+} as const satisfies Partial<Record<ErrorCode, string>>;
 
+/** The error codes that this service uses. */
+export type ServiceCode = keyof typeof titles;
+
+/** A refusal with a sentence about its cause. */
 export const refused = (
   code: ServiceCode,
   detail: string,
   more?: Pick<Refusal, "status" | "headers">,
 ): Refused => ({ ok: false, refusal: { code, detail, ...more } });
 
-/** Refuses because there is no `kind` with this id, which may be as long as a URL. */
+/** Refuses because there is no `kind` with this id. Shortens the id, which may be as long as a URL. */
 export const missing = (kind: string, id: string): Refused =>
   refused("resource_not_found", `There is no ${kind} ${id.length > 100 ? `${id.slice(0, 100)}…` : id}.`);
-
-/** For a response whose body is JSON text. */
-export const jsonHeaders = {
-  headers: { "content-type": "application/json", "cache-control": "no-store" },
-};
 
 /** The problem document (RFC 9457); `instance` is the request's path. */
 export function problemResponse(refusal: Refusal, instance: string, traceId: string): Response {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemOf, serving } from "#test/support/service/serving.ts";
 
-test("without a command, a demonstration answers and says what it is", async () => {
+test("without a command, the demonstration agent works on a run and says that it only demonstrates", async () => {
   const { api } = await serving();
   const id = await api.create({
     prompt:
@@ -29,7 +29,7 @@ test("the demonstration quotes a follow-up", async () => {
   expect(answer).not.toContain("Reference");
 });
 
-test("asked to ask, the demonstration is BLOCKED with a question and continues after an answer", async () => {
+test("asked for a question, the demonstration is BLOCKED with a question and continues after an answer", async () => {
   const { api } = await serving();
   const id = await api.create({ prompt: "Please ask me which way." });
   await api.until(id, "BLOCKED");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createResponse, problem } from "#agent-runs/schema.ts";
 import { apiKey, problemOf, serving } from "#test/support/service/serving.ts";
 
-test("a request without the right key gets 401 and nothing else", async () => {
+test("a request without the right key gets only a 401", async () => {
   const { api } = await serving();
   for (const authorization of [
     "",
@@ -209,7 +209,7 @@ test("before its start and after its stop the service is unavailable", async () 
   const { service, stop } = await serving();
   await stop();
   const answer = await service.fetch(new Request("http://127.0.0.1/api/v1/agent/runs"));
-  // After a 500 the sender of a create could not know whether there is a run.
+  // After a 500 a client could not tell whether its run was created.
   expect(answer.status).toBe(429);
   expect(answer.headers.get("retry-after")).toBe("1");
   expect(problem.parse(await answer.json())).toMatchObject({

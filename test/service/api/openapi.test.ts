@@ -229,7 +229,7 @@ test("the list understands each documented filter", async () => {
   }
 });
 
-test("the page for people shows every operation and every shape and runs no script", async () => {
+test("the documentation page shows every operation and every shape and runs no script", async () => {
   const { api, document } = await described();
   const answer = await fetch(`${api.address}/api/v1/docs`);
   const page = await answer.text();

@@ -91,7 +91,7 @@ test("a worktree starts at the environment's branch with everything pushed so fa
   expect((await api.said(second)).at(-1)).toBe("assistant: released again");
 });
 
-test("a run whose environment names a missing branch ends FAILED, and no branch name does harm", async () => {
+test("a run whose environment names a missing branch ends FAILED, and branch names are never taken for options", async () => {
   const { path } = await repository();
   const branches = [
     "missing",
@@ -197,7 +197,7 @@ test("a set-up that takes too long is ended with everything it started", async (
   });
 });
 
-test("an unreachable repository is used as last fetched, and everybody is told", async () => {
+test("an unreachable repository is used as last fetched, and a note says so", async () => {
   const { path } = await repository();
   const { api } = await serving({
     environment: gitEnvironment,
@@ -249,7 +249,7 @@ test("a user's global hooks don't run when a worktree is made", async () => {
   expect(await readdir(home)).not.toContain("hooked");
 });
 
-test("a run without an environment is in no repository, even if its folder lies in one", async () => {
+test("git in a run without an environment ignores a repository around the run's folder", async () => {
   const { path } = await repository();
   const { api } = await serving({
     folder: path,

@@ -40,7 +40,7 @@ test("the folders of ended runs without an environment are removed, and no other
   expect(answer).toContain("Note: The folder of the run's earlier turns is gone: this one is empty.");
 });
 
-test("a run's attachments and artifacts are removed long after its end, and the agent is told", async () => {
+test("a run's attachments and artifacts are removed long after its end, with a note to the agent", async () => {
   const command = 'echo "# Report" > "$AGENT_ARTIFACTS/report.md"; echo "[$AGENT_ATTACHMENTS]"; cat';
   const folder = await freshFolder();
   const first = await serving({ folder, command });
@@ -67,7 +67,7 @@ test("a run's attachments and artifacts are removed long after its end, and the 
   expect(run.artifacts?.map(({ data: file }) => file?.filename)).toContain("report.md");
 });
 
-test("files of unknown runs are removed by their own age", async () => {
+test("files of unknown runs are removed according to their age", async () => {
   const folder = await freshFolder();
   const [old, young] = ["0", "1"].map((digit) => `01a00000-0000-7000-8000-00000000000${digit}`);
   const kept = join(folder, "service", "attachments");

@@ -33,7 +33,7 @@ test("a follow-up continues in the same worktree, also after a restart", async (
   expect(await readFile(join(folder, "work", "set-up-count"), "utf8")).toBe("x\n");
 });
 
-test("a worktree that was deleted by hand is made again on its branch, and the agent is told", async () => {
+test("a worktree that was deleted by hand is made again on its branch, with a note to the agent", async () => {
   const { path } = await repository();
   const { api, folder } = await serving({
     environment: gitEnvironment,
@@ -100,7 +100,7 @@ test("a run whose environment is no longer declared continues in its folder whil
   expect((await api.said(id)).at(-2)).toMatch(/^system: The folder of the run's earlier turns is gone/);
 });
 
-test("git runs in a clone once at a time, however many runs begin", async () => {
+test("only one git process at a time runs in a clone", async () => {
   const { path } = await repository();
   const bin = await freshFolder();
   // An existing folder means that another git is running.

@@ -7,7 +7,7 @@ import { linkOf, reading } from "#test/support/service/session-reader.ts";
 
 const leaving = `cat >/dev/null; printf '<script>alert(1)</script>' > "$AGENT_ARTIFACTS/page of é.html"`;
 
-test("an artifact can be downloaded from the run's page and is never displayed as a page of ours", async () => {
+test("an artifact can be downloaded from the run's page and is never displayed as a page of the service", async () => {
   const { api } = await serving({ command: leaving });
   const [id, other] = [await api.create({ prompt: "x" }), await api.create({ prompt: "y" })];
   const run = await api.until(id, "SUCCEEDED");

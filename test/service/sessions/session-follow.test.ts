@@ -90,7 +90,7 @@ test("the page stops when the session is gone and waits while too many people wa
   expect(asked).toHaveLength(3);
 });
 
-test("the page pauses longer after each failure and reconnects at once when told to", async () => {
+test("the page pauses longer after each failure and reconnects at once on request", async () => {
   let asked = 0;
   const address = await standIn((_, response) => {
     asked++;

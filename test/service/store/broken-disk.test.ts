@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
 import { problemOf, type Serving, serving } from "#test/support/service/serving.ts";
 
-/** Nothing can be written to the runs meanwhile: somebody else has the database locked. */
+/** Locks the runs' database, so that nothing can be written while `work` runs. */
 async function withoutDisk(folder: string, work: () => Promise<void>): Promise<void> {
   const other = new DatabaseSync(join(folder, "service", "runs.db"), { timeout: 10_000 });
   other.exec("BEGIN IMMEDIATE");
@@ -19,7 +19,7 @@ async function withoutDisk(folder: string, work: () => Promise<void>): Promise<v
 const states = async ({ api }: Serving): Promise<string[]> =>
   (await api.list("")).runs.map(({ state }) => state);
 
-test("what can't be saved is refused as retryable, and nobody sees it", async () => {
+test("requests that can't be saved are refused as retryable and change nothing", async () => {
   const it = await serving({ demoStepMs: 600_000 });
   const id = await it.api.create({ prompt: "before" });
   const before = await it.api.run(id);
@@ -32,7 +32,7 @@ test("what can't be saved is refused as retryable, and nobody sees it", async ()
       problemOf(it.api.send("POST", `/agent/runs/${id}/followups`, { message: "x" })),
     ]);
     for (const each of refusals) expect(each).toMatchObject(refusal);
-    // What is there can be read all the while.
+    // Reading still works.
     expect(await it.api.run(id)).toEqual(before);
     expect(await it.api.said(id)).toEqual(["user: before"]);
   });
@@ -45,7 +45,7 @@ test("what can't be saved is refused as retryable, and nobody sees it", async ()
   expect(await states(it)).toEqual(["QUEUED", "QUEUED"]);
 });
 
-test("an end that can't be saved at first is saved when it can be", async () => {
+test("the end of a run that can't be saved is saved as soon as it can be", async () => {
   const { api, folder, lines } = await serving({
     command: "echo done; while ! test -e ../go; do sleep 0.02; done",
   });

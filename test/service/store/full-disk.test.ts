@@ -3,11 +3,11 @@ import { freshFolder } from "#test/support/fresh-folder.ts";
 import { childServing } from "#test/support/service/child-serving.ts";
 import { type Api, problemOf } from "#test/support/service/serving.ts";
 
-/** The service in a process of its own, where no file may grow beyond so many blocks of 512 or 1024 bytes. */
+/** Starts the service in a process whose files may have at most so many blocks of 512 or 1024 bytes. */
 const servingWithin = (folder: string, blocks: number | "unlimited") =>
   childServing(folder, "sleep 300", { shell: `ulimit -f ${blocks}; exec "$@"` });
 
-test("what the disk has no room for is refused, harms nothing, and is taken once there is room", async () => {
+test("runs that the disk has no room for are refused without harm, and later ones are stored once there is room", async () => {
   const folder = await freshFolder();
   const limited = await servingWithin(folder, 1_000);
   const kept: string[] = [];

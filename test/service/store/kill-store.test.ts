@@ -9,7 +9,7 @@ import { apiKey } from "#test/support/service/serving.ts";
 import { startServiceProcess } from "#test/support/service/start-service.ts";
 import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
 
-test("what was acknowledged of many requests at once outlives kill -9, each once and whole", async () => {
+test("after kill -9 under load, each acknowledged request is stored once and completely", async () => {
   const folder = await freshFolder();
   const created = new Map<string, string>();
   const steered = new Map<string, string>();
@@ -43,10 +43,10 @@ test("what was acknowledged of many requests at once outlives kill -9, each once
   const found = new Map<string, string>();
   for (const id of ids) {
     const document = await runs.read(id);
-    if (document === null) throw new Error(`${id} is listed and not there`);
+    if (document === null) throw new Error(`${id} is listed but can't be read`);
     found.set(id, document.run.prompt);
     const said = [...document.said, ...document.waiting].map(({ text }) => text);
-    // What was not acknowledged may be there all the same, once.
+    // A follow-up without an acknowledgement may have been stored, once.
     const times = said.filter((text) => text === `and ${document.run.prompt}`).length;
     expect([steered.has(id) ? 1 : 0, 1]).toContain(times);
   }
@@ -54,7 +54,7 @@ test("what was acknowledged of many requests at once outlives kill -9, each once
   expect(new Set(found.values()).size).toBe(found.size);
 });
 
-test("an import that is killed loses nothing and repeats nothing", async () => {
+test("an import that is killed repeatedly loses and duplicates nothing", async () => {
   const folder = await freshFolder();
   const former = join(folder, "service", "runs");
   await mkdir(former, { recursive: true });

@@ -6,7 +6,7 @@ import type { RunStore } from "#service/store/run-store.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
 import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
 
-/** Few values each, so that filters meet; and some that databases, JSON and case folding take amiss. */
+/** Few values, so that filters match, and values that are difficult for databases, JSON and case folding. */
 const name = fc.constantFrom("", "a", "b", "B", "é", "\ud83d\ude00", "\uffee", "%", "'", "n\0l");
 const optional = fc.option(fc.constantFrom("x", "y"), { nil: undefined });
 const time = fc.integer({ min: 0, max: 12 });
@@ -92,7 +92,7 @@ const matches = (run: Run, filter: ListFilter): boolean => {
   );
 };
 
-/** All that match, by filtering and sorting everything. */
+/** The ids of the matching runs in order, found without a database. */
 function reference(all: readonly Run[], filter: ListFilter): string[] {
   const keys = {
     updated_at: (run: Run) => String(run.updatedAt).padStart(5),
@@ -108,15 +108,14 @@ function reference(all: readonly Run[], filter: ListFilter): string[] {
     .map(({ id }) => id);
 }
 
-/** As in life, and so that few runs are looked through as many are. */
-const asInLife = undefined;
-const asIfMany = { few: 3, stretch: 4, stretchOfSearch: 2 };
+/** Bounds so small that a few runs are read as many are. */
+const smallBounds = { rare: 3, batch: 4, searchBatch: 2 };
 
 test.each([
-  ["few runs", asInLife],
-  ["many", asIfMany],
+  ["the default", undefined],
+  ["small", smallBounds],
 ])(
-  "every filter and sorting finds what filtering and sorting everything finds, page by page, among %s",
+  "with %s bounds, each filter and sorting pages through exactly the matching runs in order",
   async (_, bounds) => {
     await fc.assert(
       fc.asyncProperty(
@@ -144,11 +143,11 @@ test.each([
 );
 
 test.each(["created_at", "title", "agent"] as const)(
-  "pages by %s hold each run once while runs are added and changed, in any bounds",
+  "pages by %s have each run once while runs are added and changed",
   async (sort_by) => {
     await fc.assert(
       fc.asyncProperty(documents, fc.infiniteStream(fc.nat()), fc.boolean(), async (made, random, many) => {
-        const runs = await openStore(many ? { bounds: asIfMany } : {});
+        const runs = await openStore(many ? { bounds: smallBounds } : {});
         await Promise.all(made.map((each, at) => runs.add(documentWith(at + 1, each))));
         let order = made.length;
         const ids = await idsOn(runs, { ...everything, limit: 5, sort_by }, async () => {

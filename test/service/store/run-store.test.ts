@@ -7,7 +7,7 @@ import { silentLog } from "#test/support/logs.ts";
 import { serving } from "#test/support/service/serving.ts";
 import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
 
-test("a document comes back as it was written, and a transcript grows by what is said", async () => {
+test("a document is read as it was written, and a longer transcript adds rows only", async () => {
   const folder = await freshFolder();
   const runs = await openStore({ folder, now: () => 5 });
   const prompt = 'say "hi"\n\ud83d\ude00 \ud800 \0';
@@ -37,7 +37,7 @@ test("a document comes back as it was written, and a transcript grows by what is
   expect(again.get("run-1")).toEqual(last?.run);
 });
 
-test("changes of one run are made one after the other, and each sees the one before", async () => {
+test("changes of one run are applied one after the other, each to the result of the one before", async () => {
   const runs = await openStore();
   await runs.add(documentOf(1, { prompt: "x" }));
   const turns = await Promise.all(
@@ -52,7 +52,7 @@ test("changes of one run are made one after the other, and each sees the one bef
   expect(new Set(turns.map((each) => each?.result)).size).toBe(50);
 });
 
-test("the queue, the counts, the places and the conversations are right, and outlive a restart", async () => {
+test("the queue, the counts, the places and the conversations are right before and after a restart", async () => {
   const folder = await freshFolder();
   let runs = await openStore({ folder });
   await runs.add(documentOf(1, { prompt: "x" }, { state: "SUCCEEDED" }));
@@ -78,6 +78,41 @@ test("the queue, the counts, the places and the conversations are right, and out
   }
 });
 
+test.each([1, 2])("the runs in a database of format %i can be read and changed", async (format) => {
+  const folder = await freshFolder();
+  const first = await openStore({ folder });
+  const document = documentOf(1, { prompt: "x" });
+  await first.add(document);
+  await first.close();
+  const database = new DatabaseSync(join(folder, "runs.db"));
+  if (format === 2) {
+    for (const column of ["wire TEXT", "secret TEXT", "tail INTEGER", "sum INTEGER"]) {
+      database.exec(`ALTER TABLE item ADD COLUMN ${column}`);
+    }
+  }
+  database.exec(`PRAGMA user_version = ${format}`);
+  database.close();
+
+  const runs = await openStore({ folder });
+
+  expect(runs.get("run-1")).toEqual(document.run);
+  await runs.change("run-1", (before) => ({ document: { ...before, turn: 7 }, result: null }));
+  expect(await runs.read("run-1")).toMatchObject({ turn: 7, said: [], run: { prompt: "x" } });
+});
+
+test("a run that is fetched repeatedly always has its latest durable state", async () => {
+  const runs = await openStore();
+  await runs.add(documentOf(1, { prompt: "hello" }));
+  for (const state of ["PENDING", "CLAIMED", "INPROGRESS"] as const) {
+    await runs.change("run-1", (before) => ({
+      document: { ...before, run: { ...before.run, state } },
+      result: null,
+    }));
+    for (let time = 0; time < 3; time += 1) expect(runs.get("run-1")).toMatchObject({ state });
+  }
+  expect(runs.get("nobody")).toBeNull();
+});
+
 test("only its owner can read the runs", async () => {
   const folder = join(await freshFolder(), "service");
   const runs = await openStore({ folder });
@@ -88,7 +123,7 @@ test("only its owner can read the runs", async () => {
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
 });
 
-test("a database that is none, is torn, or is of a newer version stops the start with a sentence, and is left as it is", async () => {
+test("a file that is no database, is truncated or has a newer format stops the start with an explanation and stays unchanged", async () => {
   const folder = await freshFolder();
   const path = join(folder, "service", "runs.db");
   const first = await serving({ folder });
@@ -102,7 +137,7 @@ test("a database that is none, is torn, or is of a newer version stops the start
     });
 
   await writeFile(path, "no database at all, but long enough to be read as one".repeat(100));
-  await refused(/runs\.db are damaged.*Put a backup in its place, or move it/);
+  await refused(/runs\.db are damaged.*Restore a backup, or move this file/);
   await writeFile(path, whole);
   await truncate(path, whole.length / 2);
   await refused(/damaged/);
@@ -115,25 +150,25 @@ test("a database that is none, is torn, or is of a newer version stops the start
     /newer version \(format 99; this one reads \d+\)\. Start that version again, or move the file away/,
   );
 
-  // The folder is free after each, and what was in it is there again with its file.
+  // Each failed start released the folder.
   await writeFile(path, whole);
   const { api } = await serving({ folder });
   expect((await api.list("")).runs.map(({ prompt }) => prompt)).toEqual(["x"]);
 });
 
-test("one write that can't be done fails by itself, and the others of its group are done", async () => {
+test("a write that fails does not affect the other writes of its transaction", async () => {
   const runs = await openStore();
   const documents = [1, 2, 3, 2].map((order) => documentOf(order, { prompt: "x" }));
   const [one, two, three, other] = documents;
   if (!one || !two || !three || !other) throw new Error("no documents");
-  // Two runs in one place.
+  // Two runs with the same place.
   const clash = { ...other, run: { ...other.run, id: "other" } };
   const done = await Promise.allSettled([one, two, clash, three].map((each) => runs.add(each)));
   expect(done.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
   expect((await idsOn(runs, everything)).sort()).toEqual(["run-1", "run-2", "run-3"]);
 });
 
-/** As earlier versions kept a run. */
+/** A run as earlier versions stored it. */
 async function keepAsFile(folder: string, order: number, text?: string): Promise<void> {
   const { run, ...rest } = documentOf(order, { prompt: `prompt ${order}` });
   const { artifacts: _, factoryUid: __, attachments: ___, ...old } = run;
@@ -142,7 +177,7 @@ async function keepAsFile(folder: string, order: number, text?: string): Promise
   await writeFile(join(folder, "runs", `${run.id}.json`), text ?? JSON.stringify(document));
 }
 
-test("runs that an earlier version kept in files are imported once, and their folder is left aside", async () => {
+test("runs that an earlier version kept in files are imported once, and their folder is renamed", async () => {
   const folder = await freshFolder();
   for (let order = 1; order <= 450; order += 1) await keepAsFile(folder, order);
   await keepAsFile(folder, 451, "{");

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
-import { startOf } from "#service/processes/process-identity.ts";
+import { startOf } from "#service/processes/process-table.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { freshFolder } from "#test/support/fresh-folder.ts";
 import { alive } from "#test/support/processes.ts";
@@ -63,10 +63,10 @@ test("a running service's folder can't be taken; a killed one's can", async () =
 });
 
 test.runIf(process.platform === "linux")(
-  "a killed service that nobody has reaped no longer holds its folder",
+  "a killed service that is still a zombie process no longer holds its folder",
   async () => {
     const folder = await freshFolder();
-    // `sleep` takes the place of the shell, and so becomes the parent of a process that it knows nothing of.
+    // `sleep` takes the place of the shell, and so becomes the parent of a process that it never reaps.
     const parent = startServiceProcess(
       { folder, command: "cat", apiKey },
       { shell: `"$@" & echo "pid $!"; exec sleep 60` },
@@ -105,13 +105,14 @@ test("stopping ends running runs with a remark and leaves the queue for the next
   await api.until(queued, "SUCCEEDED");
 });
 
-test("a run that can't be read is set aside and stops nothing else", async () => {
+test("a run that can't be read is set aside and the others go on", async () => {
   const first = await serving({ command: "cat", maxRuns: 1 });
   const good = await first.api.create({ prompt: "good" });
   const torn = await first.api.create({ prompt: "torn" });
   const odd = await first.api.create({ prompt: "odd" });
   const wordless = await first.api.create({ prompt: "wordless" });
-  for (const id of [good, torn, odd, wordless]) await first.api.until(id, "SUCCEEDED");
+  const working = await first.api.create({ prompt: "working" });
+  for (const id of [good, torn, odd, wordless, working]) await first.api.until(id, "SUCCEEDED");
   await first.stop();
   const database = new DatabaseSync(join(first.folder, "service", "runs.db"));
   const spoil = (id: string, set: string): void =>
@@ -121,6 +122,8 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
   spoil(wordless, "rest = '{'");
   const queue = database.prepare("UPDATE run SET state = 'QUEUED' WHERE id = ?");
   for (const id of [odd, wordless]) queue.run(id);
+  spoil(working, "rest = '{'");
+  database.prepare("UPDATE run SET state = 'INPROGRESS' WHERE id = ?").run(working);
   database.close();
 
   const { api, lines } = await serving({ folder: first.folder, command: "cat", maxRuns: 1 });
@@ -130,12 +133,12 @@ test("a run that can't be read is set aside and stops nothing else", async () =>
   expect((await api.send("GET", `/agent/runs/${torn}`)).status).toBe(404);
   expect((await api.list("q=good")).runs.map(({ run_id }) => run_id)).toEqual([good]);
   expect((await api.list("")).runs.map(({ prompt }) => prompt)).toEqual(["more", "good"]);
-  for (const id of [torn, odd, wordless]) {
+  for (const id of [torn, odd, wordless, working]) {
     expect((await api.send("GET", `/agent/runs/${id}`)).status).toBe(404);
     expect((await api.send("POST", `/agent/runs/${id}/cancel`)).status).toBe(404);
   }
   const aside = lines.filter(({ message }) => message === "a run can't be read and is set aside");
-  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless].sort());
+  expect(aside.map(({ fields }) => fields.runId).sort()).toEqual([torn, odd, wordless, working].sort());
 });
 
 test("a process that only reuses the id of a started one is left alone", async () => {

@@ -30,7 +30,7 @@ test("a full queue refuses new runs until there is room", async () => {
   await api.until(await api.create({ prompt: "again" }), "SUCCEEDED");
 });
 
-test("a run created at capacity is told so, and a refused one takes no room", async () => {
+test("the response says when a run was created at capacity, and a refused run takes no room", async () => {
   const { api, folder } = await serving({ command: held, maxRuns: 1, maxQueued: 1 });
   const create = async (prompt: string) => {
     const answer = await api.send("POST", "/agent/run", { prompt });

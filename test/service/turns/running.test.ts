@@ -67,7 +67,7 @@ test("a failing command makes the run FAILED with its exit code and last lines",
   expect(await api.said(id)).toEqual(["user: x", "assistant: half done", `system: ${reason}`]);
 });
 
-test("a command that is stopped by a signal reports which", async () => {
+test("a run whose command is stopped by a signal names the signal", async () => {
   const { api } = await serving({ command: "kill -KILL $$" });
   const run = await api.until(await api.create({ prompt: "x" }), "FAILED");
   expect(run.status_message?.message).toBe("The agent's command was stopped by SIGKILL.");
@@ -238,7 +238,7 @@ test("a command that asks makes the run BLOCKED, and the answer continues it", a
   expect(answer.endsWith("main")).toBe(true);
 });
 
-test("if the run's folder can't be made people are told, and a follow-up works once it can", async () => {
+test("a run whose folder can't be made says so, and a follow-up works once the folder can be made", async () => {
   const folder = await freshFolder();
   await writeFile(join(folder, "work"), "in the way");
   const { api } = await serving({ folder, command: "echo here" });
