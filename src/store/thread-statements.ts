@@ -28,7 +28,8 @@ export const schema: Schema = {
 
 const dayMs = 24 * 60 * 60 * 1000;
 const dayOf = (ms: number): number => Math.floor(ms / dayMs);
-const settledOf = (thread: Thread): number | null =>
+/** The value of the column `settled`. */
+export const settledOf = (thread: Thread): number | null =>
   isSettled(thread) ? dayOf(Date.parse(thread.changedAt)) : null;
 
 /** The numbers and ids of some settled threads that last changed before the day of `limitMs`. */
