@@ -56,11 +56,17 @@ const releaseRef = "DELETE FROM ref WHERE ref = ? AND thread = ?";
 
 /**
  * Writes the thread with this number, `document` being its JSON, and its refs. Fails with `refTakenCode` if one
- * of them is another thread's.
+ * of them is another thread's; `claimOf` gives other SQL for a ref that the thread claims.
  */
-export function putThread(number: number, before: Thread | null, after: Thread, document: string): Write {
+export function putThread(
+  number: number,
+  before: Thread | null,
+  after: Thread,
+  document: string,
+  claimOf: (ref: Ref, thread: Thread) => string = () => claimRef,
+): Write {
   const settled = settledOf(after);
-  const claims = addedRefs(before, after).map((ref): Statement => [claimRef, [ref, number]]);
+  const claims = addedRefs(before, after).map((ref): Statement => [claimOf(ref, after), [ref, number]]);
   if (before === null) {
     return [
       ["INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?)", [number, after.id, settled, document]],
