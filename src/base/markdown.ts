@@ -36,7 +36,7 @@ export function parseStructure(text: string): MarkdownTree | null {
 
 const mostCharacters = 65_536;
 const mostMarks = 2_000;
-/** The parser searches the rest of the text for the end of each `<!` and `<?`. */
+/** The parser searches the rest of the text for the end of each `<!` and `<?`, and of code behind an escaped backtick. */
 const mostSearched = 2_000_000;
 /** It searches the text before each `]` for a `[`: 2,000 of them behind 60 KB of words took 3.8 s. */
 const mostSearchedBack = 16_000_000;
@@ -51,7 +51,7 @@ const deep = /^(?:[ \t]*(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){30}/m;
 const isCostly = (text: string, marks: RegExp): boolean =>
   text.length > mostCharacters ||
   count(text, marks) > mostMarks ||
-  count(text, /<[!?]/g) * text.length > mostSearched ||
+  count(text, /<[!?]|\\``/g) * text.length > mostSearched ||
   count(text, /\]/g) * text.length > mostSearchedBack ||
   deep.test(text);
 

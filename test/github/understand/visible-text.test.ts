@@ -45,6 +45,7 @@ describe("what GitHub's page shows of a text", () => {
     ["footnote references", "[^a] "],
     ["brackets that close nothing", "]:", "]"],
     ["words before brackets that close nothing", `${"a ".repeat(25_000)}${"]".repeat(1_900)}]:`, "a "],
+    ["code that nothing ends", `${"``'\\\\".repeat(600)}]:`, "a"],
     ["instructions", "a<?"],
     ["comments", "a <!--a "],
     ["underlined lines", "a\n=\n"],
