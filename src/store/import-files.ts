@@ -12,6 +12,8 @@ import {
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import type { Log } from "#base/log.ts";
+import type { Ref } from "#core/place.ts";
+import type { Thread } from "#core/thread.ts";
 import { connect, statementRunner } from "#disk/database.ts";
 import { syncFolder } from "#disk/durable-file.ts";
 import { freeName } from "#disk/free-name.ts";
@@ -58,11 +60,25 @@ interface Imported {
 
 function importInto(database: DatabaseSync, dataDir: string): Imported {
   const run = statementRunner(database);
-  const owner = database.prepare("SELECT thread FROM ref WHERE ref = ?");
+  const owner = database.prepare(
+    "SELECT ref.thread, thread.id FROM ref LEFT JOIN thread ON thread.number = ref.thread WHERE ref.ref = ?",
+  );
   let last = lastNumberIn(database);
   let threads = 0;
   /** Numbers of unreadable documents and index entries, by key. */
   const broken = new Map<string, number>();
+
+  /**
+   * Two documents may name one place, after somebody removed its index entry. The place leads where it led before:
+   * to the thread that began with it, else where the index says.
+   */
+  function claimOf(ref: Ref, thread: Thread): string {
+    const known = owner.get(ref);
+    if (known === undefined || ref === thread.id) return "INSERT OR REPLACE INTO ref VALUES (?, ?)";
+    const entry = join(dataDir, "index", keyOf(ref));
+    const isIndexed = existsSync(entry) && readFileSync(entry, "utf8").trimEnd() === thread.id;
+    return `INSERT OR ${isIndexed && known.id !== ref ? "REPLACE" : "IGNORE"} INTO ref VALUES (?, ?)`;
+  }
 
   function addBroken(key: string, reason: string, text: string): void {
     const known = owner.get(keyedRef(key));
@@ -78,10 +94,10 @@ function importInto(database: DatabaseSync, dataDir: string): Imported {
   for (const { name, text } of filesIn(join(dataDir, "threads"), documentName)) {
     const found = readThread(text);
     if (found.kind === "thread" && keyOf(found.thread.id) === name) {
-      if (owner.get(found.thread.id) !== undefined) continue;
+      if (owner.get(found.thread.id)?.id === found.thread.id) continue;
       last += 1;
       threads += 1;
-      run(putThread(last, null, found.thread, text));
+      run(putThread(last, null, found.thread, text, claimOf));
       continue;
     }
     const reason = found.kind === "thread" ? "is another thread's" : found.reason;

@@ -1,7 +1,7 @@
 /** Opens the threads' database, and salvages a damaged one. */
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
 import type { Log } from "#base/log.ts";
 import { connect, openToRead, statementRunner } from "#disk/database.ts";
 import { syncFolder } from "#disk/durable-file.ts";
@@ -9,7 +9,7 @@ import { isDamage } from "#disk/errors.ts";
 import { freeName } from "#disk/free-name.ts";
 import { damageMark } from "./damage.ts";
 import { readThread } from "./thread-shape.ts";
-import { allRefsOf, schema } from "./thread-statements.ts";
+import { allRefsOf, schema, settledOf } from "./thread-statements.ts";
 import { lastNumberIn } from "./thread-tables.ts";
 
 /**
@@ -66,6 +66,11 @@ async function replace(path: string, saved: string): Promise<string> {
 
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
+/** Damage leaves any value; no store has got so far with its numbers. */
+const highestNumber = 1e12;
+const numberIn = (value: SQLOutputValue | undefined): number | null =>
+  typeof value === "bigint" && value > 0n && value <= highestNumber ? Number(value) : null;
+
 /** Copies the readable rows of the database at `path` to a new one at `saved`, durably. */
 async function salvage(path: string, saved: string): Promise<{ threads: number; lost: number }> {
   (await openToRead(saved, schema)).close();
@@ -76,24 +81,38 @@ async function salvage(path: string, saved: string): Promise<{ threads: number; 
     run([[`INSERT OR IGNORE INTO ${table} VALUES (${marks})`, values.map((value) => value ?? null)]]);
   };
   database.exec("BEGIN");
-  let highest = 0;
+  const referred = new Set<number>();
   try {
     using damaged = openDamaged(path);
     for (const { ref, thread } of readableRows(damaged, "ref", "ref")) {
-      insert("ref", ref, thread);
-      highest = Math.max(highest, Number(thread));
+      const number = numberIn(thread);
+      if (typeof ref !== "string" || number === null) continue;
+      insert("ref", ref, number);
+      referred.add(number);
     }
     for (const { name, text } of readableRows(damaged, "note", "name")) {
-      insert("note", name, text);
+      if (typeof name === "string" && typeof text === "string") insert("note", name, text);
     }
-    for (const { number, id, reason, document } of readableRows(damaged, "broken", "number", highest)) {
-      insert("broken", number, id, String(reason), String(document));
+    for (const { number, id, reason, document } of readableRows(damaged, "broken", "number", referred)) {
+      const known = numberIn(number);
+      if (known === null) continue;
+      const name = typeof id === "string" ? id : null;
+      insert("broken", known, name, String(reason), String(document));
+      if (name !== null) insert("ref", name, known);
     }
-    for (const { number, id, settled, document } of readableRows(damaged, "thread", "number", highest)) {
+    for (const { number, id, document } of readableRows(damaged, "thread", "number", referred)) {
+      const known = numberIn(number);
+      if (known === null) continue;
       const found = readThread(String(document));
-      insert("thread", number, String(id), settled, String(document));
-      const refs = found.kind === "thread" ? allRefsOf(found.thread) : [String(id)];
-      for (const ref of refs) insert("ref", ref, number);
+      const isWhole = found.kind === "thread" && found.thread.id === id;
+      // The document counts more than the columns beside it, which nothing checks.
+      insert("thread", known, String(id), isWhole ? settledOf(found.thread) : null, String(document));
+      if (!isWhole) insert("ref", String(id), known);
+      else {
+        for (const ref of allRefsOf(found.thread)) {
+          run([["INSERT OR REPLACE INTO ref VALUES (?, ?)", [ref, known]]]);
+        }
+      }
     }
   } catch (error) {
     // No row can be read.
@@ -118,35 +137,46 @@ function openDamaged(path: string): DatabaseSync {
   return database;
 }
 
+/** Numbers that are tried one by one beyond the first damage, at most; a damaged one may be any. */
+const mostTried = 200_000;
+
 /**
- * Yields the readable rows of a table: from its beginning and its end up to the damage and, if the key is
- * `number`, one by one in between, at least up to `highest`.
+/**
+ * Yields the readable rows of a table, some of them twice: from its beginning and its end up to the damage and, if
+ * the key is `number`, one by one in between, at least the `wanted`. Integers are bigints.
  */
-function* readableRows(database: DatabaseSync, table: string, key: string, highest = 0): Generator<Row> {
-  let first: SQLOutputValue | undefined;
-  try {
-    for (const row of database.prepare(`SELECT * FROM ${table} ORDER BY ${key}`).iterate()) {
-      first = row[key];
-      yield row;
+function* readableRows(
+  database: DatabaseSync,
+  table: string,
+  key: string,
+  wanted: ReadonlySet<number> = new Set(),
+): Generator<Row> {
+  const prepare = (rest: string): StatementSync => {
+    const statement = database.prepare(`SELECT * FROM ${table} ${rest}`);
+    statement.setReadBigInts(true);
+    return statement;
+  };
+  const ends: (number | null)[] = [];
+  for (const order of ["", "DESC"]) {
+    let reached: SQLOutputValue | undefined;
+    try {
+      for (const row of prepare(`ORDER BY ${key} ${order}`).iterate()) {
+        reached = row[key];
+        yield row;
+      }
+      return;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
     }
-    return;
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-  }
-  let last: SQLOutputValue | undefined;
-  try {
-    for (const row of database.prepare(`SELECT * FROM ${table} ORDER BY ${key} DESC`).iterate()) {
-      last = row[key];
-      if (last === first) return;
-      yield row;
-    }
-  } catch (error) {
-    if (!isDamage(error)) throw error;
+    ends.push(numberIn(reached));
   }
   if (key !== "number") return;
-  const between = database.prepare(`SELECT * FROM ${table} WHERE number = ?`);
-  const end = last === undefined ? highest + 1 : Number(last);
-  for (let number = Number(first ?? 0) + 1; number < end; number += 1) {
+  const first = (ends[0] ?? 0) + 1;
+  const last = Math.min(ends[1] ?? highestOf(wanted) + 1, first + mostTried);
+  const between = prepare("WHERE number = ?");
+  const numbers = new Set(wanted);
+  for (let number = first; number < last; number += 1) numbers.add(number);
+  for (const number of numbers) {
     try {
       const row = between.get(number);
       if (row !== undefined) yield row;
@@ -154,4 +184,10 @@ function* readableRows(database: DatabaseSync, table: string, key: string, highe
       if (!isDamage(error)) throw error;
     }
   }
+}
+
+function highestOf(numbers: Iterable<number>): number {
+  let highest = 0;
+  for (const number of numbers) highest = Math.max(highest, number);
+  return highest;
 }

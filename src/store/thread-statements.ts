@@ -27,7 +27,8 @@ export const schema: Schema = {
 
 const dayMs = 24 * 60 * 60 * 1000;
 const dayOf = (ms: number): number => Math.floor(ms / dayMs);
-const settledOf = (thread: Thread): number | null =>
+/** The value of the column `settled`. */
+export const settledOf = (thread: Thread): number | null =>
   isSettled(thread) ? dayOf(Date.parse(thread.changedAt)) : null;
 
 /** Selects number and id of at most `most` settled threads that last changed before the day of `limitMs`. */
@@ -52,10 +53,19 @@ const claimRef = `
   ON CONFLICT (ref) DO UPDATE SET thread = CASE thread WHEN excluded.thread THEN thread END`;
 const releaseRef = "DELETE FROM ref WHERE ref = ? AND thread = ?";
 
-/** Writes the thread, `document` being its JSON, and its refs; fails with `refTakenCode` if one is taken. */
-export function putThread(number: number, before: Thread | null, after: Thread, document: string): Write {
+/**
+ * Writes the thread, `document` being its JSON, and its refs; fails with `refTakenCode` if one is taken. `claimOf`
+ * gives other SQL for a ref that the thread claims.
+ */
+export function putThread(
+  number: number,
+  before: Thread | null,
+  after: Thread,
+  document: string,
+  claimOf: (ref: Ref, thread: Thread) => string = () => claimRef,
+): Write {
   const settled = settledOf(after);
-  const claims = addedRefs(before, after).map((ref): Statement => [claimRef, [ref, number]]);
+  const claims = addedRefs(before, after).map((ref): Statement => [claimOf(ref, after), [ref, number]]);
   if (before === null) {
     return [
       ["INSERT OR REPLACE INTO thread VALUES (?, ?, ?, ?)", [number, after.id, settled, document]],

@@ -1,9 +1,10 @@
 import { copyFile, mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { damageMark } from "#store/damage.ts";
 import { StoreDamaged, StoreError, ThreadUnreadable } from "#store/errors.ts";
 import type { LocalStore } from "#store/local-store.ts";
-import { newFolder, open } from "./open-folder.ts";
+import { newFolder, open, rowsIn } from "./open-folder.ts";
 import { ids, memoryLog, newRun, newThread, put, see } from "./threads.ts";
 
 const many = 300;
@@ -131,6 +132,41 @@ test("the readable threads of a truncated database are kept", async () => {
   await put(store, newThread("new"));
   expect((await store.find("new"))?.id).toBe("new");
 });
+
+test.each([
+  ["a number beyond JavaScript's", "UPDATE ref SET thread = 9223372036854775807 WHERE ref IN ('p1', 'gone')"],
+  [
+    "a number beyond all that were given",
+    "UPDATE ref SET thread = 4000000000000000 WHERE ref IN ('p1', 'gone')",
+  ],
+  ["a negative number", "UPDATE ref SET thread = -1 WHERE ref IN ('p1', 'gone')"],
+  ["a text instead of a number", "UPDATE ref SET thread = 'damaged' WHERE ref IN ('p1', 'gone')"],
+  [
+    "another thread's number",
+    "UPDATE ref SET thread = (SELECT thread FROM ref WHERE ref = 'p7') WHERE ref = 'p1'",
+  ],
+  ["no text", "UPDATE thread SET id = x'00ff' WHERE id = 't100'"],
+  ["a day for an unsettled thread", "UPDATE thread SET settled = 1 WHERE id IN ('t0', 't10')"],
+])(
+  "damage that left %s prevents neither the start nor the salvage of readable threads",
+  async (_what, sql) => {
+    const { folder, path } = await fullFolder();
+    rowsIn(folder, "INSERT INTO ref VALUES ('gone', 2000000)");
+    rowsIn(folder, sql);
+    await damagePagesOf(path, [100]);
+    await writeFile(damageMark(path), "");
+    const store = await open(folder);
+    const known = await knownOf(store);
+    expect(known).not.toContain(null);
+    expect(known).not.toContain("another");
+    expect(known.filter((each) => each === "found").length).toBeGreaterThan(many - 20);
+    expect(known[1]).toBe("found");
+    expect(await ids(store.unsettled())).toEqual(expect.arrayContaining(["t0", "t10"]));
+    for (const id of ["new", "newer"]) await put(store, newThread(id));
+    expect([(await store.find("new"))?.id, (await store.find("newer"))?.id]).toEqual(["new", "newer"]);
+  },
+  20_000,
+);
 
 test("a file that is not a database is set aside, and the bot starts without threads", async () => {
   const { folder, path } = await fullFolder();

@@ -168,3 +168,22 @@ test("an import that is killed at any time loses nothing and repeats nothing", a
   expect(await store.note("scopes-slack")).toBe("slack:T1:C1");
   await put(store, newThread("after"));
 });
+
+test("two documents that name one place are both imported, and the place leads where it led before", async () => {
+  const folder = await newFolder();
+  for (const name of ["threads", "index"]) await mkdir(join(folder, name));
+  const threads = [
+    newThread("a", { places: ["p", "q"] }),
+    newThread("b", { places: ["p", "q"] }),
+    newThread("c", { places: ["p", "q"] }),
+    newThread("q"),
+  ];
+  for (const thread of threads) {
+    await writeFile(join(folder, "threads", `${keyOf(thread.id)}.json`), `${JSON.stringify(thread)}\n`);
+  }
+  await writeFile(join(folder, "index", keyOf("p")), "b\n");
+  await writeFile(join(folder, "index", keyOf("q")), "c\n");
+  const store = await open(folder);
+  const found = await Promise.all(["a", "b", "c", "p", "q"].map(async (ref) => (await store.find(ref))?.id));
+  expect(found).toEqual(["a", "b", "c", "b", "q"]);
+});

@@ -43,6 +43,9 @@ describe("what GitHub's page shows of a text", () => {
     ["list items", "- "],
     ["links", "[a]("],
     ["footnote references", "[^a] "],
+    ["brackets that close nothing", "]:", "]"],
+    ["words before brackets that close nothing", `${"a ".repeat(25_000)}${"]".repeat(1_900)}]:`, "a "],
+    ["code that nothing ends", `${"``'\\\\".repeat(600)}]:`, "a"],
     ["instructions", "a<?"],
     ["comments", "a <!--a "],
     ["underlined lines", "a\n=\n"],
@@ -51,7 +54,7 @@ describe("what GitHub's page shows of a text", () => {
     ["table rows", "|a|\n|-|\n"],
   ])("is found in bounded time in 64 KB and 1 MB of %s", (_what, start, piece = start) => {
     for (const size of [65_000, 1_000_000]) {
-      const text = `${start}${piece.repeat(size / piece.length)}`;
+      const text = `${start}${piece.repeat((size - start.length) / piece.length)}`;
       expect(visibleText(`${text} <!-- leak -->`)).not.toContain("leak");
       expect(visibleText(`<!-- x -->${text}\n\n[//]: # (leak)\n\n[^a]: leak\n\n    leak`)).not.toContain(
         "leak",
