@@ -4,7 +4,7 @@ import { emptyWorkspace, type SlackSnapshot } from "#sandbox/slack/workspace.ts"
 /** The first visitor's workspace, with one message; `nowMs` since the epoch. */
 export function preparedSlack(nowMs: number): SlackSnapshot {
   const text =
-    "The login test failed on main again: it passed on the second try. Does somebody have a minute?";
+    "The login test failed on main again: it passed on the second try. Does anybody have a minute?";
   const message = { ts: `${Math.floor(nowMs / 1000)}.000100`, user: "UBOB", text };
   return {
     ...emptyWorkspace,
