@@ -101,7 +101,7 @@ test("wrong settings are all reported at once, in sentences, and nothing is star
   expect(await service.ended).toBe(1);
   expect(service.stderr().trim().split("\n")).toEqual([
     "PORT must be a whole number, 0 to 65535.",
-    "AGENT_API_KEY has characters that no API key has: copy it again.",
+    "AGENT_API_KEY contains characters that are not valid in an API key: copy it again.",
     "agent-runs-bot.yaml: service.factories.a.environment is not under service.environments (app).",
   ]);
   expect(service.stdout()).toBe("");
