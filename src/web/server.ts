@@ -17,7 +17,7 @@ export type Listening =
 export function createWeb({ log, stopWithinMs = 9_000 }: { log: Log; stopWithinMs?: number }) {
   const alive: RequestListener = (_, response) => sendJson(response, 200, { status: "ok" });
   const starting: RequestListener = (request, response) => {
-    if (request.url === "/healthz") return alive(request, response);
+    if (request.url?.split("?", 1)[0] === "/healthz") return alive(request, response);
     response.setHeader("retry-after", "1");
     sendJson(response, 503, { error: "the bot is starting: try again in a moment" });
   };

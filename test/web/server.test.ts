@@ -39,6 +39,7 @@ test("port 0 returns the actual port", async () => {
 test("until the bot is open, healthz answers 200 and everything else 503", async () => {
   const { web, url } = await listening();
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/healthz?probe=1`)).status).toBe(200);
   const early = await fetch(`${url}/slack/events`, { method: "POST", body: "{}" });
   expect(early.status).toBe(503);
   expect(early.headers.get("retry-after")).toBe("1");
