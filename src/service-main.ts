@@ -1,4 +1,4 @@
-/** The composition root of the embedded service by itself: the API without the bot. */
+/** The standalone service's composition root: the API without the bot. */
 import { join } from "node:path";
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { Log } from "#base/log.ts";
@@ -9,7 +9,7 @@ import { basePath, createService, type Service } from "#service/service.ts";
 import { createWeb } from "#web/server.ts";
 import { statusRoutes } from "#web/status.ts";
 
-/** Starts the service. If it fails, all that was started is stopped again. */
+/** Starts the service. If that fails, everything already started is stopped. */
 async function start(config: StandaloneConfig, apiKey: string, log: Log): Promise<Started> {
   await using stops = new AsyncDisposableStack();
   const web = createWeb({ log });
@@ -25,7 +25,7 @@ async function start(config: StandaloneConfig, apiKey: string, log: Log): Promis
     command: command ?? undefined,
     environment: process.env,
     catalog: offer.catalog,
-    // Only somebody who has the key can pass a link on.
+    // Only people with the key can see or share a link.
     sessionLinks: offer.sessionLinks ?? "steer",
     ...offer.bounds,
     workDir,
@@ -36,7 +36,7 @@ async function start(config: StandaloneConfig, apiKey: string, log: Log): Promis
   stops.defer(() => service.stop());
   await service.start();
   const running = stops.move();
-  const answers = async (): Promise<void> => {
+  const checkService = async (): Promise<void> => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const asked = new Request(`${url}${basePath}/agent/runs?limit=1`, { headers });
     const { status } = await service.fetch(asked);
@@ -44,7 +44,7 @@ async function start(config: StandaloneConfig, apiKey: string, log: Log): Promis
   };
   web.open({
     routes: {
-      ...statusRoutes({ service: answers }, figuresOf(service)),
+      ...statusRoutes({ service: checkService }, figuresOf(service)),
       "GET /": (_, response) => response.writeHead(302, { location: `${basePath}/docs` }).end(),
     },
     mounts: { [basePath]: (request) => service.fetch(request) },

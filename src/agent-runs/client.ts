@@ -4,7 +4,7 @@ import { type Call, callOf, type Reply } from "./http/reply.ts";
 import type { AnyRequest, Expecting } from "./http/transport.ts";
 import { type CallOptions, checkTryOptions, defaultTries, type TryOptions } from "./http/try-options.ts";
 
-/** What a client is made of. The `TryOptions` are defaults, which each call may override. */
+/** Options of the client. The `TryOptions` are defaults, which each call may override. */
 export interface AgentRunsClientOptions extends TryOptions {
   /** Ends in `/api/v1`, with or without a final slash. */
   readonly baseUrl: string;
@@ -79,7 +79,7 @@ export function createAgentRunsClient(options: AgentRunsClientOptions) {
     followUp: call(({ followUp }) => followUp),
     /**
      * Cancels a run that is queued or in progress; resolves with its id. If one try breaks off and the next
-     * is told that the run has ended (400), the first may have been what ended it.
+     * fails because the run has ended (400), the first may have ended it.
      */
     cancel: call(({ cancel }) => cancel),
     /** The run's transcript; rejects with `NotFoundError` while there is none. */

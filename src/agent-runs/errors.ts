@@ -50,7 +50,7 @@ export class AgentRunsError extends Error implements ErrorFacts {
   }
 }
 
-/** The status is not 2xx and has no class of its own, as that of a redirect, which is never followed. */
+/** A status other than 2xx that has no class of its own, such as a redirect, which is never followed. */
 export class StatusError extends AgentRunsError {
   override readonly name: string = "StatusError";
 }

@@ -1,10 +1,11 @@
-/** Where agents run: at another Agent Runs API, or in the embedded service. */
+/** Chooses where agents run: at a remote Agent Runs API, or in the embedded service. */
 import { join } from "node:path";
 import type { ReadFile } from "#ports.ts";
 import type { BotFile, BotFileReading } from "./bot-file.ts";
 import type { Environment, Name } from "./environment.ts";
 import type { ServiceOffer } from "./service-section.ts";
 
+/** The API that the bot uses. */
 export type ApiConfig =
   /** `baseUrl` ends in `/api/v1`. */
   | { readonly kind: "remote"; readonly baseUrl: string; readonly apiKey: string }
@@ -18,7 +19,7 @@ export type ApiConfig =
       readonly offer: ServiceOffer;
     };
 
-/** Reads which API the bot uses; null if that can't be told. Adds to `problems` and `warnings`. */
+/** Reads which API the bot uses; null if it can't be determined. Adds to `problems` and `warnings`. */
 export function readApi(
   values: Environment,
   isSet: (name: Name) => boolean,
@@ -49,7 +50,7 @@ export function readApi(
   return { kind: "embedded", ...readEmbedded(values), offer: file.service };
 }
 
-/** Defaults that the service on this machine would refuse: every run with them would fail. */
+/** Problems of defaults that the embedded service would refuse. */
 function unknownPicks({ called, rules, service }: BotFile): string[] {
   const { environments, models, factories } = service.catalog;
   const all = [rules.defaults, ...Object.values(rules.scopes), ...Object.values(rules.labels)];
@@ -57,7 +58,7 @@ function unknownPicks({ called, rules, service }: BotFile): string[] {
   const picks = [
     { key: "environment", section: "environments", known: ids(environments) },
     { key: "model", section: "models", known: ids(models) },
-    // A uid or an alias will do too, in any case; only the names are shown.
+    // Uids and aliases are accepted too, ignoring case; problems list the names only.
     { key: "factory", section: "factories", known: factories.map(({ name }) => name) },
   ] as const;
   const others = factories.flatMap(({ uid, name, aliases }) =>
@@ -74,7 +75,7 @@ function unknownPicks({ called, rules, service }: BotFile): string[] {
   );
 }
 
-/** Declared skills whose file can't be read: runs would go without their text. */
+/** Problems of declared skills whose file can't be read. */
 export function missingSkills(
   { called, service }: Pick<BotFile, "called" | "service">,
   readFile: ReadFile,

@@ -1,4 +1,4 @@
-/** The config file of the bot: everything about deciding, and the section of the embedded service. */
+/** The bot's config file: the core's rules, and the embedded service's section. */
 import { z } from "zod";
 import { stateLabels } from "#core/effect.ts";
 import type { DispatchDefaults, Rules } from "#core/policy.ts";
@@ -7,9 +7,10 @@ import { readYaml } from "./file.ts";
 import { type ServiceOffer, serviceSection } from "./service-section.ts";
 import { emptied, keys, mapOf, text, texts } from "./yaml-keys.ts";
 
-/** All of the rules but what the environment sets. */
+/** The rules, except those that the environment sets. */
 type FileRules = Omit<Rules, "runName">;
 
+/** The parsed config file. */
 export interface BotFile {
   /** Its name in sentences for people. */
   readonly called: string;
@@ -19,6 +20,7 @@ export interface BotFile {
   readonly hasService: boolean;
 }
 
+/** The result of `readBotFile`. */
 export type BotFileReading =
   | ({ readonly ok: true } & BotFile)
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -35,7 +37,7 @@ const defaults = keys({
     base_prompt === undefined ? same : { ...same, basePrompt: base_prompt },
 );
 
-/** A label that the bot puts on by itself can't be one that starts a run. */
+/** A label that the bot adds to show a run's state can't start a run. */
 const startLabel = text.refine(
   (name) => !stateLabels.some((own) => own === name.toLowerCase()),
   `the bot shows a run's state with ${stateLabels.join(", ")}: choose another label`,
@@ -97,7 +99,7 @@ export function readBotFile(
   return { ok: true, called, rules, service: value.service, hasService: has("service") };
 }
 
-/** `inScopes`: what the platforms' own keys have. */
+/** `inScopes`: the values of the platforms' own keys. */
 function toRules(
   from: z.output<ReturnType<typeof fileOf>>,
   inScopes: Readonly<Record<string, Readonly<Record<string, DispatchDefaults>>>>,
@@ -121,7 +123,7 @@ function toRules(
   };
 }
 
-/** Problems of defaults that name an MCP server which the file doesn't describe. */
+/** Problems of defaults that name an undeclared MCP server. */
 function unknownServers(called: string, rules: FileRules): string[] {
   const known = Object.keys(rules.mcpServers);
   const named = [rules.defaults, ...Object.values(rules.scopes), ...Object.values(rules.labels)].flatMap(

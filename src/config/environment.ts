@@ -23,7 +23,7 @@ const shape = {
   AGENT_API_BASE_URL: apiAddress.refine((url) => url.endsWith("/api/v1"), "must end in /api/v1").optional(),
   AGENT_API_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]+$/, "has characters that no API key has: copy it again")
+    .regex(/^[\x21-\x7e]+$/, "contains characters that are not valid in an API key: copy it again")
     .optional(),
   AGENT_RUN_NAME: z.string().max(200, "must be 200 characters at most").default("agent-runs-bot"),
   AGENT_COMMAND: z.string().optional(),
@@ -43,11 +43,13 @@ const shape = {
     .default("info"),
 };
 
+/** A variable of the bot's own. */
 export type Name = keyof typeof shape;
 
 /** Reads the bot's own variables; see `readVariables`. */
 export const readEnvironment = (environment: Given) => readVariables(shape, environment);
 
+/** The bot's own variables, parsed. */
 export type Environment = ReturnType<typeof readEnvironment>["values"];
 
 /** Every variable that the bot reads, those of these platforms included. */
@@ -56,7 +58,7 @@ export const namesWith = (platforms: readonly PlatformKind[]): readonly string[]
   ...platforms.flatMap(({ variables }) => variables),
 ];
 
-/** Those of them that only the bot would be given, so that a name near one is most likely a misspelling. */
+/** The variables that no other program uses, so that a similar name is most likely a misspelling. */
 export const distinctiveNames = (platforms: readonly PlatformKind[]): readonly string[] => {
   const platformNames = platforms.flatMap(({ variables }) => variables);
   return [...Object.keys(shape).filter((name) => name.startsWith("AGENT_")), ...platformNames];

@@ -4,13 +4,14 @@ import type { ReadFile } from "#ports.ts";
 
 const defaultFile = "agent-runs-bot.yaml";
 
+/** The result of `readYaml`. */
 export type YamlReading<T> =
   | {
       readonly ok: true;
       /** Its name in sentences for people. */
       readonly called: string;
       readonly value: T;
-      /** The same before the schema has read it. */
+      /** The unparsed value. */
       readonly given: unknown;
       /** Whether it has the key at its top. */
       has(key: string): boolean;
@@ -58,7 +59,7 @@ export function readYaml<S extends z.ZodType>(
   return { ok: false, problems: parsed.error.issues.flatMap((issue) => sentences(called, issue)) };
 }
 
-/** null: an alias has no anchor, or aliases would expand to far more than the file, for which `yaml` throws. */
+/** Returns null where `yaml` throws: an alias has no anchor, or the aliases expand to far more than the file. */
 function plainValue(document: Document): { readonly value: unknown } | null {
   try {
     return { value: document.toJS() };
@@ -68,7 +69,7 @@ function plainValue(document: Document): { readonly value: unknown } | null {
   }
 }
 
-/** What is wrong, a sentence each. */
+/** The issue as sentences for people. */
 function sentences(called: string, issue: z.core.$ZodIssue): string[] {
   const at = issue.path.join(".");
   switch (issue.code) {
@@ -77,7 +78,7 @@ function sentences(called: string, issue: z.core.$ZodIssue): string[] {
         (key) => `${called}: ${[...issue.path, key].join(".")} is not known; ${issue.message}.`,
       );
     case "invalid_key":
-      return issue.issues.map(({ message }) => `${called}: ${at} is not a name to use there; ${message}.`);
+      return issue.issues.map(({ message }) => `${called}: ${at} is not a valid name; ${message}.`);
     default:
       return [`${called}: ${at || "the whole"} ${issue.message}.`];
   }

@@ -3,7 +3,7 @@ import type { Given } from "#ports.ts";
 
 const firstWord = (name: string): string => name.slice(0, name.indexOf("_") + 1);
 
-/** Warns of variables that are nearly one of `known` and begin with its first word; others may belong elsewhere. */
+/** Returns warnings about variables that are similar to a `known` one and share its first word. */
 export function misspelled(environment: Given, known: readonly string[]): string[] {
   return Object.keys(environment)
     .filter((name) => !known.includes(name))

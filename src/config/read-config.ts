@@ -7,6 +7,7 @@ import { misspelled } from "./misspelled.ts";
 import { secretsOfOffer } from "./service-section.ts";
 import { isLoopback } from "./variables.ts";
 
+/** The bot's configuration. */
 export interface Config {
   readonly host: string;
   /** 0: any free port. */
@@ -22,6 +23,7 @@ export interface Config {
   readonly rules: Rules;
 }
 
+/** A platform and its settings. */
 export interface ConfiguredPlatform {
   readonly kind: PlatformKind;
   /** null: it is not set up. */
@@ -71,7 +73,7 @@ export function readConfig(
 
 const anyOf = new Intl.ListFormat("en", { type: "disjunction" });
 
-/** Settings that would show the sandbox, which has no login, to other machines. */
+/** Problems of settings that would expose the sandbox, which has no login, to other machines. */
 function exposedSandbox({ HOST, PUBLIC_URL }: Environment, kinds: readonly PlatformKind[]): string[] {
   const setUp = `set up ${anyOf.format(kinds.map(({ title }) => title))}`;
   const problems: string[] = [];
@@ -88,7 +90,7 @@ function exposedSandbox({ HOST, PUBLIC_URL }: Environment, kinds: readonly Platf
   return problems;
 }
 
-/** Every secret of the configuration, for the log to keep out. */
+/** Returns every secret of the configuration, for the log to redact. */
 export function secretsOf({ api, platforms, rules }: Config): string[] {
   return longEnough([
     ...hiddenIn(rules.mcpServers, false),
@@ -97,11 +99,11 @@ export function secretsOf({ api, platforms, rules }: Config): string[] {
   ]);
 }
 
-/** Drops values that are too short for a secret: they would tear ordinary words out of the log. */
+/** Drops values shorter than 8 characters: redacting them would garble the log. */
 export const longEnough = (secrets: readonly string[]): string[] =>
   secrets.filter((secret) => secret.length >= 8);
 
-/** The values that MCP servers are sent as headers or given as environment. */
+/** The values of all `headers` and `env`. */
 function hiddenIn(value: unknown, secret: boolean): string[] {
   if (typeof value === "string") return secret ? [value] : [];
   if (typeof value !== "object" || value === null) return [];

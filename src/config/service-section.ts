@@ -7,11 +7,12 @@ import type { Catalog, FactorySpec } from "#service/catalog.ts";
 import { readYaml, type YamlReading } from "./file.ts";
 import { emptied, keys, mapOf, text, texts } from "./yaml-keys.ts";
 
+/** The embedded service's catalog and limits. */
 export interface ServiceOffer {
   readonly catalog: Catalog;
-  /** null: the default of the process that the service runs in. */
+  /** null: the bot's or the standalone service's default. */
   readonly sessionLinks: "read" | "steer" | null;
-  /** For those that are left out, the service has defaults. */
+  /** The service has defaults for absent ones. */
   readonly bounds: {
     /** Runs that may wait for a free place. */
     readonly maxQueued?: number;
@@ -36,7 +37,7 @@ const environment = keys({
 
 const model = keys({ name: text.exactOptional(), provider: text.exactOptional() });
 
-/** A list of ids is short for a mapping of ids without names and providers. */
+/** Either a mapping of ids, or a list of ids without names and providers. */
 const models = z.preprocess(
   (value, context) => {
     if (!Array.isArray(value)) return value;
@@ -90,9 +91,9 @@ export const serviceSection = keys({
     const fault = (path: string[], message: string): void =>
       context.addIssue({ code: "custom", message, path });
     const known = (what: "environments" | "models"): string =>
-      `names none of service.${what} (${Object.keys(section[what]).join(", ") || "empty"})`;
+      `is not under service.${what} (${Object.keys(section[what]).join(", ") || "empty"})`;
     const named = Object.entries(section.factories);
-    // Where none is declared, any can be named.
+    // If none is declared, any name is allowed.
     const declared = (what: "environments" | "models", id: string | undefined): boolean =>
       id === undefined || Object.hasOwn(section[what], id) || Object.keys(section[what]).length === 0;
     for (const [name, { environment, model }] of named) {
@@ -116,11 +117,9 @@ export const serviceSection = keys({
     (section): ServiceOffer => ({
       sessionLinks: section.session_links ?? null,
       bounds: {
-        ...(section.max_queued === undefined ? {} : { maxQueued: section.max_queued }),
-        ...(section.keep_worktrees_days === undefined
-          ? {}
-          : { keepWorktreesMs: section.keep_worktrees_days * dayMs }),
-        ...(section.keep_files_days === undefined ? {} : { keepFilesMs: section.keep_files_days * dayMs }),
+        ...(section.max_queued && { maxQueued: section.max_queued }),
+        ...(section.keep_worktrees_days && { keepWorktreesMs: section.keep_worktrees_days * dayMs }),
+        ...(section.keep_files_days && { keepFilesMs: section.keep_files_days * dayMs }),
       },
       catalog: {
         environments: Object.entries(section.environments).map(([id, from]) => ({
@@ -160,14 +159,14 @@ const toFactory = ([name, from]: [string, z.output<typeof factory>]): FactorySpe
   command: from.command ?? null,
 });
 
-/** Gives a name the same uid at every start, so that clients that keep the uid still find the factory. */
+/** Derives a uid from a name, the same at every start, so that clients may keep it. */
 const slug = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
     .replaceAll(/^-|-$/g, "");
 
-/** The section in a file whose other keys are the bot's. */
+/** The config file as the standalone service reads it. */
 const serviceFile = z.looseObject({ service: emptied(serviceSection) }).superRefine((file, context) => {
   for (const key of Object.keys(file)) {
     if (key === "service" || closest(key, ["service"]) === undefined) continue;
@@ -175,13 +174,13 @@ const serviceFile = z.looseObject({ service: emptied(serviceSection) }).superRef
   }
 });
 
-/** Reads of the config file what the service by itself needs; see `readYaml`. */
+/** Reads the config file for the standalone service; see `readYaml`. */
 export const readServiceFile = (
   chosen: string | undefined,
   readFile: ReadFile,
 ): YamlReading<{ readonly service: ServiceOffer }> => readYaml(chosen, readFile, serviceFile);
 
-/** The values of the offer that the log must keep out: variables, and passwords in addresses. */
+/** Returns the offer's secrets: variables, and passwords in addresses. */
 export function secretsOfOffer({ catalog }: ServiceOffer): string[] {
   return catalog.environments.flatMap(({ variables, repository }) => {
     const [, password] = /^\w+:\/\/([^@/]+)@/.exec(repository ?? "") ?? [];

@@ -5,7 +5,7 @@ import { misspelled } from "./misspelled.ts";
 import { longEnough, type Reading } from "./read-config.ts";
 import { readServiceFile, type ServiceOffer, secretsOfOffer } from "./service-section.ts";
 
-/** The embedded service by itself, without the bot. */
+/** The configuration of the standalone service. */
 export interface StandaloneConfig {
   readonly host: string;
   /** 0: any free port. */
@@ -24,7 +24,7 @@ export interface StandaloneConfig {
   readonly logLevel: Environment["LOG_LEVEL"];
 }
 
-/** The variables that the service reads; the others are the bot's. */
+/** The variables that the service reads. */
 const read: readonly Name[] = [
   "HOST",
   "PORT",
@@ -63,6 +63,6 @@ export function readStandaloneConfig(environment: Given, readFile: ReadFile): Re
   };
 }
 
-/** Every secret of the configuration, for the log to keep out. */
+/** Returns every secret of the configuration, for the log to redact. */
 export const standaloneSecrets = ({ apiKey, offer }: StandaloneConfig): string[] =>
   longEnough([...secretsOfOffer(offer), ...(apiKey === null ? [] : [apiKey])]);

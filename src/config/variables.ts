@@ -1,4 +1,4 @@
-/** Reading environment variables: the forms that several of them share, and the reader of a group of them. */
+/** Reads environment variables. */
 import { z } from "zod";
 import type { Given } from "#ports.ts";
 
@@ -12,7 +12,7 @@ export const whole = (least: number, most: number, of: string) => {
     .refine((value) => value >= least && value <= most, message);
 };
 
-/** Adds that nothing but a path can follow the address, and drops slashes at its end. */
+/** Refuses credentials, a query and a fragment in the address, and drops slashes at its end. */
 export const plain = (address: z.ZodURL | z.ZodType<string, string>) =>
   address
     .refine((url) => {
@@ -31,13 +31,13 @@ export const apiAddress = plain(
     }),
 );
 
-/** True for an address that only this machine can reach. */
+/** True for a loopback address. */
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || /^127(\.\d{1,3}){3}$/.test(host);
 
 /**
  * Reads the variables that `shape` describes, each by itself. Spaces around a value are dropped, and an empty one
- * counts as unset. `isSet` tells whether a value was given, a faulty one included; a faulty one reads as its
+ * counts as unset. `isSet` is true if a value was given, even an invalid one; an invalid one reads as its
  * default. The messages of `shape` continue the variable's name and never repeat a value.
  */
 export function readVariables<S extends z.ZodRawShape>(shape: S, environment: Given) {

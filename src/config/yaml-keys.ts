@@ -9,7 +9,9 @@ export const keys = <S extends z.core.$ZodLooseShape>(shape: S) =>
         : "must be a mapping",
   });
 
+/** A text that is not empty. */
 export const text = z.string("must be a text").min(1, "must not be empty");
+/** A list of such texts. */
 export const texts = z.array(text, "must be a list");
 
 /** Reads a key without a value, such as `labels:` with nothing after it, as an empty mapping. */

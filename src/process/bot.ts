@@ -1,4 +1,4 @@
-/** The bot: puts its parts together around the platforms that it is given. */
+/** Assembles the bot from its parts and the given platforms. */
 import { createAgentRunsClient } from "#agent-runs/client.ts";
 import type { Log } from "#base/log.ts";
 import { type Config, isSandboxed, readConfig, secretsOf } from "#config/read-config.ts";
@@ -42,10 +42,10 @@ const clock: Clock = {
   random: Math.random,
 };
 
-/** How often the platforms are asked for missed events. */
+/** The interval between searches for missed events. */
 const catchUpIntervalMs = 5 * 60_000;
 
-/** Starts the bot. If it fails, all that was started is stopped again. */
+/** Starts the bot. If that fails, everything already started is stopped. */
 async function start(config: Config, environment: Given, secrets: string[], log: Log): Promise<Started> {
   await using stops = new AsyncDisposableStack();
   const store = await openStore({ dataDir: config.dataDir, log, now: clock.now });
@@ -93,7 +93,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     runName: rules.runName,
     pollIntervalMs: config.pollIntervalMs,
     catchUp: { notes: store, intervalMs: catchUpIntervalMs },
-    observe: (happening) => metrics.count(happening),
+    observe: (event) => metrics.count(event),
   });
   const metrics = createMetrics(() => engine.status());
   stops.defer(() => engine.stop());

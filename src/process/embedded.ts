@@ -1,4 +1,4 @@
-/** The parts that the bot can bring along: the Agent Runs service and the sandbox. */
+/** The bot's built-in parts: the Agent Runs service and the sandbox. */
 import { join } from "node:path";
 import type { Log } from "#base/log.ts";
 import type { ApiConfig } from "#config/api.ts";
@@ -7,24 +7,24 @@ import type { Given, PlatformSettings } from "#ports.ts";
 import type { Site } from "#web/router.ts";
 import { keptKey, readText } from "./life.ts";
 
-/** What the parts of the bot are given, and add to, while it is put together. */
+/** Passed to the built-in parts, which add to its lists. */
 export interface Building {
   readonly config: Config;
   readonly environment: Given;
   readonly log: Log;
-  /** Secrets that come up on the way join it, so that none is logged. */
+  /** Values that the log redacts. */
   readonly secrets: string[];
   /** Where the bot listens, for programs on this machine. */
   readonly url: string;
   readonly publicUrl: string;
-  /** Stopped with the bot, the last first. */
+  /** Run when the bot stops, the last first. */
   readonly stops: AsyncDisposableStack;
-  /** Called as soon as the bot is to stop, so that what takes long to end begins at once. */
+  /** Called when the bot begins to stop, so that slow parts begin to end at once. */
   readonly drains: (() => void)[];
   readonly mounts: Record<string, Site["mounts"][string]>;
 }
 
-/** The embedded service. The bot reaches it as any other, over HTTP and with a key. */
+/** Starts the embedded service. The bot uses it like a remote one, over HTTP and with a key. */
 export async function startService(
   { command, workDir, maxRuns, timeoutMs, offer }: Extract<ApiConfig, { kind: "embedded" }>,
   { config, environment, log, secrets, url, publicUrl, stops, drains, mounts }: Building,
@@ -45,7 +45,7 @@ export async function startService(
     maxRuns,
     timeoutMs,
     catalog: offer.catalog,
-    // Links are posted where everybody reads them, but only permitted people may steer. A sandbox has one reader.
+    // Everybody in a channel can read the links, but only permitted people may steer. A sandbox has one user.
     sessionLinks: offer.sessionLinks ?? (isSandboxed(config.platforms) ? "steer" : "read"),
     ...offer.bounds,
     log,
@@ -57,7 +57,7 @@ export async function startService(
   return { baseUrl: `${url}${basePath}`, apiKey };
 }
 
-/** Opens the sandbox, and gives the settings of the platforms that it plays. */
+/** Opens the sandbox. Returns the settings that connect the bot to its stand-ins. */
 export async function openSandbox(building: Building): Promise<readonly PlatformSettings[]> {
   const { config, log, secrets, url, publicUrl, stops, mounts } = building;
   const { createSandbox, sandboxPath } = await import("#sandbox/sandbox.ts");

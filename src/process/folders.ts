@@ -1,4 +1,4 @@
-/** The folders that settings name, and the file system's errors at a start as sentences for people. */
+/** Prepares the configured folders, and explains start-up errors in sentences for people. */
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { codeOf, reasonOf } from "#disk/errors.ts";
@@ -18,7 +18,7 @@ export function prepareFolder(setting: string, path: string): string | null {
   }
 }
 
-/** Without `recursive`, which never returns where an existing folder refuses another one, as /proc does. */
+/** Avoids the option `recursive`, which never returns under folders that refuse subfolders, such as /proc. */
 function make(path: string): void {
   if (isFolder(path)) return;
   const parent = dirname(path);
@@ -33,7 +33,7 @@ function make(path: string): void {
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** Returns why `subject` could not start, as a sentence also where the file system or SQLite failed. */
+/** Returns a sentence that says why `subject` could not start; errors of the file system and SQLite are explained. */
 export function whyNot(subject: string, error: unknown): string {
   if (!(error instanceof Error)) return `${subject} could not start, for an unknown reason.`;
   const code = codeOf(error);

@@ -1,7 +1,7 @@
 import type { ApiConfig } from "#config/api.ts";
 import { type Config, isSandboxed } from "#config/read-config.ts";
 
-/** The text that a started bot prints: what is on, and what else can be set. `url`: where it listens. */
+/** The text that a started bot prints: its connections, and the settings for the missing ones. `url`: where it listens. */
 export function greeting(config: Config, url: string): string {
   const publicUrl = config.publicUrl ?? url;
   const rows = config.platforms.map(({ kind, settings }) => [

@@ -1,4 +1,4 @@
-/** The beginning and the end of a process of ours. */
+/** Starting and stopping the bot's or the service's process. */
 import { randomBytes } from "node:crypto";
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
@@ -32,7 +32,7 @@ export function keptKey(path: string): string {
   }
 }
 
-/** Names the file once it is complete, so that processes that start at once all use the first one's key. */
+/** Links the file once it is complete, so that processes that start simultaneously all use the first one's key. */
 function newKey(path: string): string {
   const key = randomBytes(32).toString("base64url");
   const complete = `${path}.${randomBytes(6).toString("hex")}.tmp`;
@@ -51,12 +51,12 @@ function newKey(path: string): string {
   }
 }
 
-/** Adds the variables in `.env` to the environment; ends the process if the file can't be read. */
+/** Adds the variables in `.env` to the environment; ends the process if it can't be read. */
 export function loadEnvironmentFile(): void {
   try {
     const text = readText(".env");
     if (text === null) return;
-    // Some editors and shells on Windows write these; Node would ignore the first line, or all of them.
+    // Some Windows editors and shells write a BOM or UTF-16; Node would ignore the first line, or all of them.
     if (text.startsWith("\uFEFF") || text.includes("\0")) {
       refuse([".env is not plain UTF-8: save it as UTF-8 without a byte order mark (BOM)."]);
     }
@@ -72,15 +72,15 @@ export function refuse(sentences: readonly string[]): never {
   process.exit(1);
 }
 
-/** How often the process looks whether its parent has ended. */
-const parentLookMs = 500;
+/** The interval between checks whether the parent process has ended. */
+const parentCheckMs = 500;
 
 /**
- * Stops the program in order at the first signal or uncaught error, and at once at a second signal. `subject` is its
- * name in the log, such as `The bot`. `byNpm`: npm sends a signal to the shell that it starts us with, which ends
+ * Stops the program cleanly at the first signal or uncaught error, and at once at a second signal. `subject` is its
+ * name in the log, such as `The bot`. `byNpm`: npm started the process through a shell, which ends on a signal
  * without passing it on, so the shell's end counts as a signal too.
  */
-export function stopWhenTold(
+export function stopOnSignal(
   subject: string,
   starting: Promise<{ stop(): Promise<void> }>,
   { log, byNpm }: { readonly log: Log; readonly byNpm: boolean },
@@ -93,7 +93,7 @@ export function stopWhenTold(
       await started.stop();
       process.exit(status);
     } catch (error) {
-      log.error(`${subject} could not stop in order`, { error });
+      log.error(`${subject} could not stop cleanly`, { error });
       process.exit(1);
     }
   };
@@ -104,22 +104,22 @@ export function stopWhenTold(
   };
   if (byNpm) {
     const parent = process.ppid;
-    const looking = setInterval(() => {
+    const timer = setInterval(() => {
       if (process.ppid === parent) return;
-      clearInterval(looking);
+      clearInterval(timer);
       if (stopping) return;
       log.info(`${subject} is stopping`, { reason: "npm has ended" });
       void stop(0);
-    }, parentLookMs);
-    looking.unref();
+    }, parentCheckMs);
+    timer.unref();
   }
   process.on("SIGINT", onSignal);
   process.on("SIGTERM", onSignal);
   process.on("uncaughtException", (error) => {
-    log.error(`${subject} stops because of an error that nobody caught`, { error });
+    log.error(`${subject} is stopping after an uncaught error`, { error });
     if (!stopping) void stop(1);
   });
   process.on("unhandledRejection", (error) => {
-    log.error("Something failed that nobody waited for", { error });
+    log.error("Unhandled rejection", { error });
   });
 }

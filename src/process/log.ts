@@ -1,11 +1,11 @@
 import pino, { type DestinationStream } from "pino";
 import type { Log } from "#base/log.ts";
 
-/** Fields that no code should log; their values are struck out if it does. */
+/** Fields that no code should log; their values are redacted if it does. */
 const secretFields = ["token", "apiKey", "secret", "password", "authorization", "cookie", "privateKey"];
 
 /**
- * Creates a log that writes JSON lines to `to`. Every value of `secrets` is struck out, also inside messages and
+ * Creates a log that writes JSON lines to `to`. Every value of `secrets` is redacted, also inside messages and
  * errors; values may be added to the list later.
  */
 export function createLog(options: {
@@ -13,7 +13,7 @@ export function createLog(options: {
   readonly secrets: readonly string[];
   readonly to: DestinationStream;
 }): Log {
-  // A line has the secret as JSON escapes it.
+  // Lines contain secrets in their JSON-escaped form.
   const written = (): string[] => options.secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
   const logger = pino(
     {
@@ -41,12 +41,8 @@ export function createLog(options: {
 
 /** Keeps an error's name, message, code, stack and causes only: clients attach whole requests to theirs. */
 function plain(fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      value instanceof Error ? errorFields(value, 0) : value,
-    ]),
-  );
+  const shown = (value: unknown) => (value instanceof Error ? errorFields(value, 0) : value);
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(value)]));
 }
 
 const deepestCause = 5;

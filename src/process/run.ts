@@ -1,19 +1,20 @@
-/** A process of ours, from its configuration to its end. */
+/** Runs the bot or the service, from reading its configuration to its exit. */
 import pino from "pino";
 import type { Log } from "#base/log.ts";
 import type { Reading } from "#config/read-config.ts";
 import type { Given, ReadFile } from "#ports.ts";
 import { prepareFolder, whyNot } from "./folders.ts";
-import { loadEnvironmentFile, readText, refuse, stopWhenTold } from "./life.ts";
+import { loadEnvironmentFile, readText, refuse, stopOnSignal } from "./life.ts";
 import { createLog } from "./log.ts";
 
+/** A started program. */
 export interface Started {
   /** Where it listens. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** What a process is; `C` is its configuration. */
+/** A program to run; `C` is its configuration. */
 export interface Program<C> {
   /** Its name at the start of a sentence, such as `The bot`. */
   readonly subject: string;
@@ -21,11 +22,11 @@ export interface Program<C> {
   readonly script: string;
   read(environment: Given, readFile: ReadFile): Reading<C>;
   secretsOf(config: C): string[];
-  /** Folders that must be writable, by the settings that name them. */
+  /** Returns the folders that must be writable, by the names of their settings. */
   foldersOf(config: C): Readonly<Record<string, string>>;
-  /** Starts it. Secrets that come up on the way join the list, so that none is logged. */
+  /** Starts it. Secrets made during the start are added to `secrets`, so that the log redacts them. */
   start(config: C, secrets: string[], log: Log): Promise<Started>;
-  /** What people read once it has started. */
+  /** Returns the text to print once it has started. */
   greeting(config: C, url: string): string;
 }
 
@@ -47,7 +48,7 @@ export async function run<C extends { readonly logLevel: string }>(
     if (problem !== null) return refuse([problem]);
   }
   const starting = program.start(config, secrets, log);
-  stopWhenTold(subject, starting, { log, byNpm: environment.npm_lifecycle_event === program.script });
+  stopOnSignal(subject, starting, { log, byNpm: environment.npm_lifecycle_event === program.script });
   try {
     const { url } = await starting;
     process.stdout.write(program.greeting(config, url));

@@ -6,7 +6,7 @@ import { slackActs } from "#sandbox/acts/slack-acts.ts";
 import { type Connection, createGitHubStandIn } from "#sandbox/github/stand-in.ts";
 import { preparedGitHub, preparedSlack } from "#sandbox/saved/prepared-content.ts";
 import { openSavedState } from "#sandbox/saved/saved-state.ts";
-import { readJson, refuseForeignHost, refuseForeignOrigin } from "#sandbox/serve/guard.ts";
+import { readJson, refusal, refuseForeignHost, refuseForeignOrigin } from "#sandbox/serve/guard.ts";
 import { createLive } from "#sandbox/serve/live.ts";
 import { pageFile } from "#sandbox/serve/page-files.ts";
 import { gitHubState } from "#sandbox/shown/github-state.ts";
@@ -16,7 +16,7 @@ import { createSlackStandIn } from "#sandbox/slack/stand-in.ts";
 /** The path under which the sandbox is mounted. */
 export const sandboxPath = "/sandbox";
 
-/** What the sandbox is made of. */
+/** Options of the sandbox. */
 export interface SandboxOptions {
   /** Folder of its state, `sandbox.json`. */
   readonly dataDir: string;
@@ -33,14 +33,14 @@ export interface SandboxOptions {
 export interface Sandbox {
   /** Answers every request below `sandboxPath`. Pass the server's second argument as well. */
   fetch(request: Request, connection?: Connection): Promise<Response>;
-  /** The environment variables that connect the bot to the platforms in here. */
+  /** Environment variables that connect the bot to the stand-ins. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Ends every stream and saves what has not been saved yet. */
+  /** Ends every stream and saves pending changes. */
   stop(): Promise<void>;
 }
 
 /**
- * Opens the sandbox as it was left. Events go to `<url>/slack/events` and `<url>/github/webhooks`, signed.
+ * Opens the sandbox with its saved state. Events go to `<url>/slack/events` and `<url>/github/webhooks`, signed.
  * Rejects with the file system's error if its state can't be read or written.
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -81,14 +81,15 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   async function carryOut(request: Request, where: string, what: string): Promise<Response> {
     const of = Object.hasOwn(acts, where) ? acts[where] : undefined;
     const act = of !== undefined && Object.hasOwn(of, what) ? of[what] : undefined;
-    if (act === undefined) return json(404, { ok: false, error: "This act does not exist." });
-    if (request.method !== "POST") return json(405, { ok: false, error: "Acts must be sent with POST." });
+    if (act === undefined) return refusal(404, "This act does not exist.");
+    if (request.method !== "POST") return refusal(405, "Acts must be sent with POST.");
     const foreign = refuseForeignOrigin(request);
     if (foreign !== null) return foreign;
     const body = await readJson(request);
     if (!body.ok) return body.response;
     const answer = await act(body.value);
-    return json(answer.ok ? 200 : 422, answer);
+    if (!answer.ok) return refusal(422, answer.error);
+    return Response.json(answer, { headers: { "cache-control": "no-store" } });
   }
 
   async function answer(request: Request, connection: Connection | undefined): Promise<Response> {
@@ -133,10 +134,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-const json = (status: number, body: unknown): Response =>
-  Response.json(body, { status, headers: { "cache-control": "no-store" } });
-
-const nothing = (): Response => json(404, { ok: false, error: "There is nothing at this path." });
+const nothing = (): Response => refusal(404, "There is nothing at this path.");
 
 /** The request without the prefix in its path. */
 function below(prefix: string, request: Request): Request {

@@ -1,4 +1,4 @@
-/** Answers to requests that Node can't parse, in the same form as other refusals. */
+/** Responses to requests that Node can't parse. */
 import { type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 
@@ -11,7 +11,6 @@ function problemOf(status: number, detail: string): string {
     status,
     error: `${title}: ${detail}`,
     detail,
-    // A slow request may be faster the next time.
     retryable: status === 408,
   });
 }
@@ -30,15 +29,15 @@ const refusals: ReadonlyMap<string, readonly [number, string]> = new Map([
 ]);
 const notHttp = [400, "The request is not valid HTTP."] as const;
 
-/** Makes the server explain what is wrong with requests that it can't parse; Node sends a bare status. */
-export function tellBrokenRequests(server: Server): void {
+/** Makes the server answer requests that it can't parse with a problem document; Node sends only a status. */
+export function answerBrokenRequests(server: Server): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
   server.on("request", (request, response) => latest.set(request.socket, response));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     const answer = latest.get(socket);
     // After a complete request, this must not look like its answer, or appear inside it.
-    const isOwed = answer !== undefined && !answer.writableFinished;
-    if (!socket.writable || (isOwed && (answer.headersSent || answer.req.complete))) {
+    const isPending = answer !== undefined && !answer.writableFinished;
+    if (!socket.writable || (isPending && (answer.headersSent || answer.req.complete))) {
       socket.destroy();
       return;
     }

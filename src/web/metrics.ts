@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { EngineEvent } from "#engine/base/engine-event.ts";
 
-/** How much is still to do at this moment. */
+/** The bot's pending work. */
 export interface Load {
   /** Threads with an effect to perform or an unfinished run. */
   readonly unsettled: number;
@@ -11,16 +11,11 @@ export interface Load {
   readonly unfinishedRuns: number;
 }
 
-export interface Metrics {
-  readonly registry: Registry;
-  count(event: EngineEvent): void;
-}
-
 /** In seconds: from a quick write, 5 ms, to the time limit of outside calls, a minute. */
 const seconds = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** The bot's figures, those of its process among them. `load` is asked at each reading. */
-export function createMetrics(load: () => Load): Metrics {
+/** Creates the metrics of the bot and its process. `load` is called at each scrape. */
+export function createMetrics(load: () => Load) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -76,7 +71,8 @@ export function createMetrics(load: () => Load): Metrics {
 
   return {
     registry,
-    count(event) {
+    /** Records an event of the engine. */
+    count(event: EngineEvent): void {
       const took = event.durationMs / 1000;
       switch (event.kind) {
         case "accepted":

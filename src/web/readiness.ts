@@ -1,4 +1,4 @@
-/** Resolves if its system works; rejects with an Error whose message is a sentence for people. */
+/** Checks a system: rejects, if it does not work, with an Error whose message is a sentence for people. */
 export type Check = () => Promise<unknown>;
 
 /** Each check's name with `ok`, or the reason why it failed. */

@@ -9,7 +9,7 @@ export type FetchHandler = (
   connection: { readonly incoming: { readonly socket: { destroy(): unknown } } },
 ) => Response | Promise<Response>;
 
-/** Everything that the server answers. */
+/** The server's routes. */
 export interface Site {
   /** By method and path, such as `POST /slack/events`; a listener may be asynchronous, and may reject. */
   readonly routes: Readonly<Record<string, (...request: Parameters<RequestListener>) => unknown>>;

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from "node:http";
 import type { Log } from "#base/log.ts";
-import { tellBrokenRequests } from "./broken-request.ts";
+import { answerBrokenRequests } from "./broken-request.ts";
 import { createRouter, type Site, sendJson } from "./router.ts";
 
 /** The result of `listen`. */
@@ -10,35 +10,20 @@ export type Listening =
   /** `problem` is a sentence that says what to do. */
   | { readonly ok: false; readonly problem: string };
 
-/** The bot's HTTP server. */
-export interface Web {
-  /** Starts to listen. Until `open`, everything but `/healthz` gets a 503 with `Retry-After`. */
-  listen(at: { readonly host: string; readonly port: number }): Promise<Listening>;
-  /** Starts to answer requests. */
-  open(site: Site): void;
-  /** Starts the time limit for stopping: connections end after `stopWithinMs`, even if `stop` comes later. */
-  drain(): void;
-  /** Refuses new requests and waits for those under way, `stopWithinMs` at most. */
-  stop(): Promise<void>;
-}
-
-/** Supervisors often kill a process after ten seconds. */
-const defaultStopWithinMs = 9_000;
-
-/** `stopWithinMs` is how long requests under way may take after `drain` or `stop`; 9,000 if absent. */
-export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: number }): Web {
-  const { log, stopWithinMs = defaultStopWithinMs } = options;
-  const alive: Site["routes"] = {
-    "GET /healthz": (_, response) => sendJson(response, 200, { status: "ok" }),
-  };
+/**
+ * Creates the HTTP server of the bot or the service. `stopWithinMs` is how long requests under way may take after
+ * `drain` or `stop`; 9,000 if absent, since supervisors often kill a process after ten seconds.
+ */
+export function createWeb({ log, stopWithinMs = 9_000 }: { log: Log; stopWithinMs?: number }) {
+  const alive: RequestListener = (_, response) => sendJson(response, 200, { status: "ok" });
   const starting: RequestListener = (request, response) => {
-    if (request.url === "/healthz") return sendJson(response, 200, { status: "ok" });
+    if (request.url?.split("?", 1)[0] === "/healthz") return alive(request, response);
     response.setHeader("retry-after", "1");
     sendJson(response, 503, { error: "the bot is starting: try again in a moment" });
   };
   let router = starting;
   const server = createServer((request, response) => router(request, response));
-  tellBrokenRequests(server);
+  answerBrokenRequests(server);
   // Ends slow requests; the largest webhook, 25 MB, fits in these times.
   server.headersTimeout = 15_000;
   server.requestTimeout = 60_000;
@@ -53,8 +38,10 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
   };
 
   return {
+    /** Starts the time limit for stopping: connections end after `stopWithinMs`, even if `stop` comes later. */
     drain,
-    listen: ({ host, port }) =>
+    /** Starts to listen. Until `open`, everything but `/healthz` gets a 503 with `Retry-After`. */
+    listen: ({ host, port }: { host: string; port: number }): Promise<Listening> =>
       new Promise((resolve) => {
         server.once("error", (error: NodeJS.ErrnoException) => {
           resolve({ ok: false, problem: sentence(error.code, host, port) });
@@ -67,10 +54,12 @@ export function createWeb(options: { readonly log: Log; readonly stopWithinMs?: 
           resolve({ ok: true, port: real, url: `http://${reachable(host)}:${real}` });
         });
       }),
-    open: (site) => {
-      router = createRouter({ ...site, routes: { ...alive, ...site.routes } }, log);
+    /** Starts to answer requests. */
+    open: (site: Site): void => {
+      router = createRouter({ ...site, routes: { "GET /healthz": alive, ...site.routes } }, log);
     },
-    stop: () => {
+    /** Refuses new requests and waits for those under way, `stopWithinMs` at most. */
+    stop: (): Promise<void> => {
       if (!server.listening) return Promise.resolve();
       drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -96,7 +85,7 @@ function reachable(host: string): string {
 function sentence(code: string | undefined, host: string, port: number): string {
   switch (code) {
     case "EADDRINUSE":
-      return `PORT ${port} is already in use on ${host}: stop what listens there, or set PORT to another number.`;
+      return `PORT ${port} is already in use on ${host}: stop the program that uses it, or set PORT to another number.`;
     case "EACCES":
       return `PORT ${port} is not permitted for this account: set PORT to a number above 1023.`;
     case "EADDRNOTAVAIL":

@@ -98,12 +98,12 @@ test("a follow-up and a cancel succeed by their status, whatever the body", asyn
   expect(await api.client().cancel("run-1")).toBe("run-1");
 });
 
-test("a page of HTML is no acceptance: it may come from a proxy whose service is down", async () => {
+test("an HTML response is an error: it may come from a proxy whose service is down", async () => {
   const headers = { "content-type": "text/html; charset=utf-8" };
   await using api = await startLocalApi(() => ({ headers, body: "<html>Back soon</html>" }));
   const followUp = await rejection(api.client().followUp("run-1", { message: "go on" }));
   expect(followUp).toBeInstanceOf(ResponseSchemaError);
-  // It may have arrived behind the page, so it is to be looked up.
+  // The service may have received it, so it must be looked up.
   expect(followUp).toMatchObject({ certainty: "unknown", retryable: true });
   const cancel = await rejection(api.client().cancel("run-1"));
   expect(cancel).toBeInstanceOf(ResponseSchemaError);

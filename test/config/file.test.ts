@@ -60,11 +60,11 @@ limits: { retry_for_hours: 1 }
 
 test.each(["agent:done", "Agent:Queued"])("%s, which shows a run's state, can't start runs", (label) => {
   expect(problems(`labels: { "${label}": }`)).toEqual([
-    `agent-runs-bot.yaml: labels.${label} is not a name to use there; the bot shows a run's state with agent:queued, agent:running, agent:blocked, agent:done, agent:failed: choose another label.`,
+    `agent-runs-bot.yaml: labels.${label} is not a valid name; the bot shows a run's state with agent:queued, agent:running, agent:blocked, agent:done, agent:failed: choose another label.`,
   ]);
 });
 
-test("an alias without its anchor and a file that its aliases would blow up are problems, not exceptions", () => {
+test("an alias without an anchor, and aliases that expand too far, are problems, not exceptions", () => {
   const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
   for (const [one, next] of ["ab", "bc", "cd", "de"])
     bomb.push(`${next}: &${next} [${`*${one},`.repeat(9)}]`);
@@ -115,12 +115,9 @@ test.each([
   ],
   [
     "channels: { '#general': {} }",
-    "channels.#general is not a name to use there; write the channel's id, such as C0123ABCD, found at the end of the channel's details.",
+    "channels.#general is not a valid name; write the channel's id, such as C0123ABCD, found at the end of the channel's details.",
   ],
-  [
-    "repositories: { app: {} }",
-    "repositories.app is not a name to use there; write the repository as owner/name.",
-  ],
+  ["repositories: { app: {} }", "repositories.app is not a valid name; write the repository as owner/name."],
   [
     "permissions: { slack: { people: [ann] } }",
     "permissions.slack.people.0 write the member id, such as U0123ABCD, found in the person's profile.",

@@ -9,14 +9,14 @@ const platforms = [onSlack, onGitHub];
 const read = (env: Record<string, string>, given = files) =>
   readConfig(env, (path) => given[path] ?? null, platforms);
 
-/** The configuration of a sound environment. */
+/** Returns the configuration of a valid environment. */
 function sound(env: Record<string, string>, given = files) {
   const reading = read(env, given);
   if (!reading.ok) throw new Error(reading.problems.join("\n"));
   return reading.config;
 }
 
-/** The problems of a faulty environment. */
+/** Returns the problems of an invalid environment. */
 function problems(env: Record<string, string>, given = files): readonly string[] {
   const reading = read(env, given);
   if (reading.ok) throw new Error("no problem was found");
@@ -202,7 +202,7 @@ describe("the Agent Runs API", () => {
 
   test("a malformed key is refused before it is sent", () => {
     expect(problems({ AGENT_API_BASE_URL: base, AGENT_API_KEY: "key with spaces" })).toEqual([
-      "AGENT_API_KEY has characters that no API key has: copy it again.",
+      "AGENT_API_KEY contains characters that are not valid in an API key: copy it again.",
     ]);
   });
 
@@ -246,7 +246,7 @@ describe("secrets", () => {
     expect(JSON.stringify(reading)).not.toContain("secret-");
   });
 
-  test("all of them are known to the log, which keeps them out", () => {
+  test("the log redacts all of them", () => {
     const yaml =
       "mcp_servers: { tracker: { url: https://mcp.example.com, headers: { Authorization: Bearer-9 } } }";
     const env = {

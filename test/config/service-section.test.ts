@@ -151,7 +151,7 @@ test.each([
   ],
   [
     "{ environments: { app: { variables: { A-B: x } } } }",
-    "environments.app.variables.A-B is not a name to use there; a variable has letters, digits and _, and begins with no digit.",
+    "environments.app.variables.A-B is not a valid name; a variable has letters, digits and _, and begins with no digit.",
   ],
   [
     "{ environments: { app: { variables: { A: 7 } } } }",
@@ -164,20 +164,20 @@ test.each([
     "{ models: [fast, { id: slow }] }",
     "models.1 must be a text, the model's id; for a name and a provider write a mapping of ids.",
   ],
-  ["{ models: [fast], default_model: slow }", "default_model names none of service.models (fast)."],
-  ["{ default_model: slow }", "default_model names none of service.models (empty)."],
+  ["{ models: [fast], default_model: slow }", "default_model is not under service.models (fast)."],
+  ["{ default_model: slow }", "default_model is not under service.models (empty)."],
   [
     "{ skills: { review: { file: x } } }",
-    "skills.review is not a name to use there; write the skill as owner/repo:name.",
+    "skills.review is not a valid name; write the skill as owner/repo:name.",
   ],
   ["{ skills: { octo/app:review: } }", "skills.octo/app:review.file must be a text."],
   [
     "{ environments: { app: }, factories: { a: { environment: secret } } }",
-    "factories.a.environment names none of service.environments (app).",
+    "factories.a.environment is not under service.environments (app).",
   ],
   [
     "{ models: [fast], factories: { a: { model: secret } } }",
-    "factories.a.model names none of service.models (fast).",
+    "factories.a.model is not under service.models (fast).",
   ],
   ["{ factories: { a: { uid: a/b } } }", "factories.a.uid has letters, digits and - _ . only, 100 at most."],
   [

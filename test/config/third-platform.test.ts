@@ -22,9 +22,7 @@ test("a platform's folder brings its keys of the config file", () => {
     platforms: { "line-chat": { hasStateLabels: false } },
   });
   expect(read(connected, "rooms: { '#general': {} }")).toMatchObject({
-    problems: [
-      "agent-runs-bot.yaml: rooms.#general is not a name to use there; write the room's name without #.",
-    ],
+    problems: ["agent-runs-bot.yaml: rooms.#general is not a valid name; write the room's name without #."],
   });
   expect(read(connected, "channels: {}")).toMatchObject({
     problems: [expect.stringContaining("channels is not known; known here: defaults, rooms, labels")],

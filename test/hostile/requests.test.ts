@@ -21,7 +21,7 @@ afterAll(() => world.close());
 
 afterEach(() => {
   expect(world.pid()).toBe(pid);
-  expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
+  expect(world.log()).not.toMatch(/uncaught error|Unhandled rejection/);
 });
 
 const tooEarly = () => world.log().split("it came before what it belongs to").length;

@@ -23,7 +23,7 @@ async function livesOn(words: string): Promise<void> {
   await eventually(words, () => world.creates().some(({ body }) => body.includes(words)));
   expect(world.creates().filter(({ body }) => body.includes(words)).length).toBe(1);
   expect(world.pid()).toBe(pid);
-  expect(world.log()).not.toMatch(/nobody caught|nobody waited for/);
+  expect(world.log()).not.toMatch(/uncaught error|Unhandled rejection/);
 }
 
 const envelope = (type: string, payload: unknown) => ({

@@ -52,7 +52,7 @@ test("a path that can't be a folder is refused at once, with its setting's name"
   }
 });
 
-test("the system's errors become sentences, and ours are left as they are", () => {
+test("system errors become sentences, and our own stay unchanged", () => {
   const system = Object.assign(new Error("ENOSPC: no space left on device, open 'a'"), {
     code: "ENOSPC",
     path: "a",

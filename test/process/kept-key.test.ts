@@ -10,7 +10,7 @@ const module = pathToFileURL(join(import.meta.dirname, "../../src/process/life.t
 
 const keyFile = (folder: string): string => join(folder, "embedded-service-key");
 
-/** Asks for the key in as many threads at the same moment. */
+/** Requests the key in several worker threads at the same moment. */
 async function keysOfFirstStarts(path: string, starts: number): Promise<readonly string[]> {
   const gate = new Int32Array(new SharedArrayBuffer(8));
   const code = `
@@ -31,7 +31,7 @@ async function keysOfFirstStarts(path: string, starts: number): Promise<readonly
   );
 }
 
-test("several first starts at once all use the key that is kept", async () => {
+test("processes that start for the first time at once all use the saved key", async () => {
   for (let round = 0; round < 5; round++) {
     const dataDir = await freshFolder();
     const keys = await keysOfFirstStarts(keyFile(dataDir), 2);
@@ -41,7 +41,7 @@ test("several first starts at once all use the key that is kept", async () => {
   }
 });
 
-test("an existing key stays, and an empty file gets one, for its owner alone", async () => {
+test("an existing key is kept, and an empty file gets one that only its owner can read", async () => {
   const dataDir = await freshFolder();
   await writeFile(keyFile(dataDir), "\n");
   const key = keptKey(keyFile(dataDir));

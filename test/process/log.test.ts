@@ -26,7 +26,7 @@ test("entries below the level are left out", () => {
   expect(lines).toEqual([]);
 });
 
-test("a secret is struck out wherever it turns up", () => {
+test("a secret is redacted wherever it appears", () => {
   const key = '-----BEGIN PRIVATE KEY-----\nabc"def\n-----END PRIVATE KEY-----';
   const { log, lines } = recording("info", ["xoxb-secret-1", key]);
   const error = new Error("401 for Bearer xoxb-secret-1", { cause: new Error(key) });
@@ -35,7 +35,7 @@ test("a secret is struck out wherever it turns up", () => {
   expect(lines.join()).toContain("401 for Bearer [secret]");
 });
 
-test("fields that are named like secrets are struck out, whatever their values", () => {
+test("fields that are named like secrets are redacted, whatever their values", () => {
   const { log, lines } = recording("info");
   log.info("Asked", { token: "t-1", request: { authorization: "t-2", headers: { cookie: "t-3" } } });
   expect(lines.join()).not.toMatch(/t-\d/);

@@ -73,7 +73,7 @@ test("started alone, the service takes its key, its command and its offer from i
   ]);
 });
 
-test("a service that is told to stop ends its runs, and exits in time", async () => {
+test("on SIGTERM the service ends its runs and exits in time", async () => {
   const folder = await freshFolder();
   const service = await alone(folder, { AGENT_COMMAND: "echo $$; sleep 60", AGENT_API_KEY: "k" });
   const api = apiAt(await service.url, "k");
@@ -101,8 +101,8 @@ test("wrong settings are all reported at once, in sentences, and nothing is star
   expect(await service.ended).toBe(1);
   expect(service.stderr().trim().split("\n")).toEqual([
     "PORT must be a whole number, 0 to 65535.",
-    "AGENT_API_KEY has characters that no API key has: copy it again.",
-    "agent-runs-bot.yaml: service.factories.a.environment names none of service.environments (app).",
+    "AGENT_API_KEY contains characters that are not valid in an API key: copy it again.",
+    "agent-runs-bot.yaml: service.factories.a.environment is not under service.environments (app).",
   ]);
   expect(service.stdout()).toBe("");
 });

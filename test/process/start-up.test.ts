@@ -51,7 +51,7 @@ test("a port in use is reported in one sentence, without a stack", async () => {
   const bot = await startBot({ PORT: String(port), LOG_LEVEL: "error" });
   expect(await bot.ended).toBe(1);
   expect(bot.stderr()).toBe(
-    `PORT ${port} is already in use on 127.0.0.1: stop what listens there, or set PORT to another number.\n`,
+    `PORT ${port} is already in use on 127.0.0.1: stop the program that uses it, or set PORT to another number.\n`,
   );
 });
 
@@ -73,7 +73,7 @@ test("on a Node that is too old, it says what to do, and loads nothing else", as
   expect(bot.stderr()).toMatch(/^agent-runs-bot needs Node 24 or later .*npm install.*npm start.*\.\n$/);
 });
 
-test("a signal stops it in order, with exit status 0, and frees its data", async () => {
+test("a signal stops it cleanly, with exit status 0, and frees its data", async () => {
   const cwd = await freshFolder();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const bot = await startBot({}, { cwd });
@@ -84,7 +84,7 @@ test("a signal stops it in order, with exit status 0, and frees its data", async
   }
 });
 
-test("it also stops in order if the signal ends the shell that npm started it with", async () => {
+test("it also stops cleanly if the signal ends the shell that npm started it with", async () => {
   const cwd = await freshFolder();
   const { PATH = "" } = process.env;
   const line = `"${process.execPath}" "${startScript}" 2>log; true`;

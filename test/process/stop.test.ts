@@ -9,7 +9,7 @@ import { startBot } from "#test/support/bot/start-bot.ts";
 import { freshFolder } from "#test/support/fresh-folder.ts";
 import { listen } from "#test/support/listen.ts";
 
-/** A Slack that says who the bot is, and answers nothing else. */
+/** A Slack that answers only `auth.test`. */
 async function hangingSlack() {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -68,7 +68,7 @@ test("an agent that ignores signals and a Slack that hangs delay the stop at the
   await expect.poll(() => slack.asked.some((path) => path.endsWith("chat.postMessage"))).toBe(true);
 
   bot.signal("SIGTERM");
-  // What Slack holds up takes nine seconds, and the agent five and then some.
+  // Slack's pending request takes nine seconds, the agent a little over five.
   const late = sleep(12_500, "late", { ref: false });
   expect(await Promise.race([bot.ended, late])).toBe(0);
   const again = await startBot({ AGENT_COMMAND: "cat" }, { cwd });

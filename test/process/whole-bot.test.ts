@@ -59,7 +59,7 @@ test("asked in Slack and on GitHub, the bot runs the command and answers where i
   expect(bot.stdout() + bot.stderr()).not.toContain("of-the-test");
 });
 
-test("killed in the middle, it goes on after the next start, and there is one run", async () => {
+test("after a kill it resumes at the next start, and there is one run", async () => {
   const at = { url: "" };
   const { slack, env } = await outside(at);
   const cwd = await freshFolder();

@@ -7,7 +7,7 @@ import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const script = join(import.meta.dirname, "../../src/sandbox/demo/demo.mjs");
 
-/** The demo with a folder of its own for whatever it leaves behind. */
+/** Runs the demo with its own temporary folder. */
 async function startDemo() {
   const folder = await freshFolder();
   const child = spawn(process.execPath, [script], { env: { ...process.env, TMPDIR: folder } });

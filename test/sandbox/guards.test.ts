@@ -14,7 +14,7 @@ async function asHost(url: string, host: string, path: string, method = "GET"): 
   return response.statusCode;
 }
 
-test("a site whose name points at our address is refused everything (DNS rebinding)", async () => {
+test("every request under a foreign host name is refused (DNS rebinding)", async () => {
   const { url, received } = await openSandbox();
   for (const path of [
     "/sandbox",
@@ -96,7 +96,7 @@ test("acts only accept POST", async () => {
   expect(answer.status).toBe(405);
 });
 
-test("the stand-ins' own endpoints ask for their tokens", async () => {
+test("the stand-ins' endpoints require their tokens", async () => {
   const { environment } = (await openSandbox()).sandbox;
   const slack = (headers: Record<string, string>) =>
     fetch(`${environment.SLACK_API_URL}auth.test`, { method: "POST", headers }).then((answer) =>

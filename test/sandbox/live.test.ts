@@ -71,7 +71,7 @@ test("a comment of the bot appears without its hidden marker, and so does its ed
   await page.until((seen) => plainOf(comments(seen)[0]?.body ?? []) === "✅ Succeeded");
 });
 
-test("many changes at once make few events", async () => {
+test("many changes at once are sent in few events", async () => {
   const opened = await openSandbox();
   const page = await seePage(opened.url);
   await page.until(() => true);
@@ -82,7 +82,7 @@ test("many changes at once make few events", async () => {
   expect(page.events.length).toBeLessThan(30);
 });
 
-test("a client that stops reading, and then disconnects, delays nobody else", async () => {
+test("a client that stops reading, and then disconnects, delays no other client", async () => {
   const opened = await openSandbox();
   const socket = createConnection(Number(new URL(opened.url).port), "127.0.0.1");
   socket.write("GET /sandbox/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");

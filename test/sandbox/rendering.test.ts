@@ -13,7 +13,7 @@ const slack = (text: string) => mrkdwn(text, nobody);
 const elements = (nodes: readonly RichNode[]): Exclude<RichNode, string>[] =>
   nodes.flatMap((node) => (typeof node === "string" ? [] : [node, ...elements(node.children)]));
 
-/** What the page makes elements of: known ones, with an address of the web at most. */
+/** Checks that the page creates only known elements, with web addresses only. */
 function expectHarmless(nodes: readonly RichNode[]): void {
   for (const element of elements(nodes)) {
     expect(richTags).toContain(element.tag);
@@ -42,7 +42,7 @@ const hostile = [
   "&lt;script&gt;alert(1)&lt;/script&gt;",
 ];
 
-test.each(hostile)("%s becomes nothing but known elements and text", (text) => {
+test.each(hostile)("%s becomes only known elements and text", (text) => {
   expectHarmless(gitHub(text));
   expectHarmless(markdown(text, { hideComments: false }));
   expectHarmless(slack(text));

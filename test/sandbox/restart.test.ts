@@ -42,7 +42,7 @@ test("an issue that is opened after a restart gets the next number", async () =>
   expect(answer).toMatchObject({ number: 3 });
 });
 
-test("only the owner may read the file, and no temporary file stays beside it", async () => {
+test("only the owner may read the file, and no temporary file is left", async () => {
   const { dataDir, stop, act } = await openSandbox();
   await act("github/open", { user: "bob", title: "Another", body: "" });
   await stop();
@@ -64,7 +64,7 @@ test.each(["", "{", '{"secrets":{}}', "[]"])(
   },
 );
 
-test("a folder that can't be written is an error at the start, not a sandbox that forgets", async () => {
+test("a folder that can't be written is an error at the start", async () => {
   const file = join(await freshFolder(), "file");
   await writeFile(file, "");
   await expect(openSandbox({ dataDir: file })).rejects.toThrow();

@@ -21,7 +21,7 @@ test("events are counted by kind and outcome, in seconds", async () => {
   expect(lines).toContain("agent_runs_bot_sweep_changed_total 5");
 });
 
-test("the load is read again each time", async () => {
+test("the load is read at every scrape", async () => {
   let pending = 3;
   const { registry } = createMetrics(() => ({ unsettled: 1, pendingEffects: pending, unfinishedRuns: 2 }));
   expect(await registry.metrics()).toMatch(/^agent_runs_bot_pending_effects 3$/m);

@@ -5,10 +5,10 @@ import { afterEach, expect, test } from "vitest";
 import { recordingLog } from "#test/support/logs.ts";
 import { createMetrics } from "#web/metrics.ts";
 import type { Site } from "#web/router.ts";
-import { createWeb, type Web } from "#web/server.ts";
+import { createWeb } from "#web/server.ts";
 import { statusRoutes } from "#web/status.ts";
 
-const running: Web[] = [];
+const running: ReturnType<typeof createWeb>[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((web) => web.stop()));
 });
@@ -39,6 +39,7 @@ test("port 0 returns the actual port", async () => {
 test("until the bot is open, healthz answers 200 and everything else 503", async () => {
   const { web, url } = await listening();
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  expect((await fetch(`${url}/healthz?probe=1`)).status).toBe(200);
   const early = await fetch(`${url}/slack/events`, { method: "POST", body: "{}" });
   expect(early.status).toBe(503);
   expect(early.headers.get("retry-after")).toBe("1");
@@ -66,7 +67,7 @@ test("a route is found with any query", async () => {
   expect((await fetch(`${url}/healthz?from=probe`)).status).toBe(200);
 });
 
-test("a mount gets its prefix and all below it, and no other path that begins with the same letters", async () => {
+test("a mount gets its prefix and every path below it, and no other path", async () => {
   const mounts = { "/api/v1": (request: Request) => new Response(new URL(request.url).pathname) };
   const { url } = await serving({ mounts });
   expect(await (await fetch(`${url}/api/v1`)).text()).toBe("/api/v1");
@@ -97,7 +98,7 @@ test("a listener or mount that fails is a 500 in JSON and is logged, and other r
   );
 });
 
-test("a request line without a path does no harm", async () => {
+test("a request line without a path is handled", async () => {
   const { url, port } = await serving({ mounts: { "/api/v1": () => new Response("x") } });
   const socket = createConnection(port, "127.0.0.1");
   socket.end("GET http://[ HTTP/1.1\r\nHost: %%%\r\nConnection: close\r\n\r\n");
@@ -105,7 +106,7 @@ test("a request line without a path does no harm", async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-/** All that the server says to these bytes until it closes the connection. */
+/** Sends raw bytes and returns everything received until the server closes the connection. */
 async function told(port: number, ...bytes: string[]): Promise<string> {
   const socket = createConnection(port, "127.0.0.1").setEncoding("latin1");
   for (const part of bytes) socket.write(part, "latin1");
@@ -164,7 +165,7 @@ test("a port in use is reported in one sentence", async () => {
   const { log } = recordingLog();
   expect(await createWeb({ log }).listen({ host: "127.0.0.1", port })).toEqual({
     ok: false,
-    problem: `PORT ${port} is already in use on 127.0.0.1: stop what listens there, or set PORT to another number.`,
+    problem: `PORT ${port} is already in use on 127.0.0.1: stop the program that uses it, or set PORT to another number.`,
   });
 });
 

@@ -1,4 +1,4 @@
-/** What each call of the client sends, and how it reads the answer. Documented in `client.ts`. */
+/** The requests and response readers of the client's calls, which `client.ts` documents. */
 import { InvalidRequestError, NotFoundError, UnprocessableEntityError } from "../errors.ts";
 import { pages } from "../http/pages.ts";
 import { accepted, asItIs, asJson, checkRequest } from "../http/read-answer.ts";
@@ -18,7 +18,7 @@ import { type SpokenText, spokenTexts } from "./transcript.ts";
 /** The calls, each with its whole reply. */
 export type Calls = ReturnType<typeof createCalls>;
 
-/** Makes the calls. What `options` leaves out has the default of `AgentRunsClientOptions`. */
+/** Creates the calls, with the defaults of `AgentRunsClientOptions`. */
 export function createCalls(
   options: Partial<TransportOptions> & Pick<TransportOptions, "baseUrl" | "apiKey">,
 ) {

@@ -7,10 +7,10 @@ import type { CallOptions } from "../http/try-options.ts";
 import * as schema from "../schema.ts";
 import { readerOf } from "./reader.ts";
 
-/** The statuses for something that is no factory's uid, and of a service without factories. */
+/** The statuses for an unknown uid, and of a service without factories. */
 const meansNone = new Set<number | undefined>([400, 404, 422]);
 
-/** Resolves with null for an answer that means there is none. */
+/** Resolves with null if there is none. */
 async function orNone<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

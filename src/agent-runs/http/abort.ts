@@ -1,6 +1,6 @@
 import { RequestAbortedError } from "../errors.ts";
 
-/** The error for a call that its caller aborted; `sent`: a write may have happened. */
+/** The error for a call that its caller aborted; `sent`: the request may have taken effect. */
 export const abortedError = (signal: AbortSignal, sent: boolean): RequestAbortedError =>
   new RequestAbortedError(
     {

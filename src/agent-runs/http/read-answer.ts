@@ -10,16 +10,16 @@ interface Circumstances {
   readonly redact: (text: string) => string;
 }
 
-/** How a 2xx answer is read. Throws `ResponseSchemaError` if it is not of the expected form. */
+/** Reads a 2xx answer. Throws `ResponseSchemaError` if it is not of the expected form. */
 export interface Reading<T> {
-  /** The status says everything: the body is left unread, so that nothing about it can fail. */
+  /** The body is left unread, so that reading it can't fail. */
   readonly bodyless?: true;
   readonly read: (answer: Answer, circumstances: Circumstances) => T;
 }
 
 /**
- * For calls whose 2xx answer only says that they were accepted. A page of HTML does not say so: it comes from
- * a proxy in front of a service that is down.
+ * For calls whose 2xx answer only says that they were accepted. HTML is refused: it comes from a proxy in
+ * front of a service that is down.
  */
 export const accepted = <T>(data: T): Reading<T> => ({
   bodyless: true,
@@ -43,7 +43,7 @@ export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
         if (isUnchanged(value)) return value;
         result = schema.safeParse(value);
       } catch (error) {
-        // Nested too deep for the stack, or a caller's schema that throws. The request was still answered.
+        // The answer is nested too deeply for the stack, or a caller's schema throws. The request was still answered.
         throw schemaError([wholeBody], answer, circumstances, error);
       }
       if (result.success) return result.data;
@@ -52,7 +52,7 @@ export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
   };
 }
 
-/** Parsed JSON, the text if it is not JSON, or undefined if it is empty. */
+/** Returns parsed JSON, the text if it is not JSON, or undefined if it is empty. */
 export const asItIs: Reading<unknown> = {
   read(answer, circumstances) {
     if (answer.body === "") return undefined;
@@ -85,7 +85,7 @@ const mostFields = 5;
 const fieldsOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
   [...new Set(issues.map(({ path }) => path.join(".") || wholeBody))].slice(0, mostFields);
 
-/** For a call that may be made only once, what it made is then unknown and must be looked up. */
+/** The outcome of a call that must not be repeated is then unknown and must be looked up. */
 function schemaError(
   fields: readonly string[],
   answer: Answer,

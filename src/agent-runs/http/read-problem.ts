@@ -35,7 +35,7 @@ function parse(body: string): unknown {
   }
 }
 
-/** Everything that a problem document (RFC 7807) says about a failure; nothing for HTML or other text. */
+/** Reads a problem document (RFC 7807). Every field is undefined for HTML and other text. */
 export function readProblem(body: string) {
   const read = document.safeParse(parse(body)).data;
   return {

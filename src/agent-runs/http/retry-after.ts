@@ -8,8 +8,8 @@ const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 const within = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), longestMs);
 
 /**
- * How long an answer asks to wait, in ms, from 0 to a day: `retry-after-ms`, else `retry-after` in seconds
- * or as an HTTP date. Undefined if it asks nothing, or is unreadable. `nowMs` is since the epoch.
+ * The wait that an answer asks for, in ms, from 0 to a day: `retry-after-ms`, else `retry-after` in seconds
+ * or as an HTTP date. Undefined if absent or unreadable. `nowMs` is since the epoch.
  * Source: RFC 9110, section 10.2.3; the service's own SDKs honour `retry-after-ms`.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {

@@ -3,8 +3,8 @@ import { isTransient } from "./status-error.ts";
 import type { TryOptions } from "./try-options.ts";
 
 /**
- * What happens if a call is made twice. `read`: nothing. `cancel`: nothing that was not asked for. `once`: a
- * second run or a second message, so it is repeated only if the service certainly did not accept the first.
+ * Whether a call may be repeated. `read` and `cancel`: yes. `once`: only if the service certainly did not accept
+ * the first try, because a second one would make another run or message.
  */
 export type Repeat = "read" | "cancel" | "once";
 
@@ -15,13 +15,13 @@ export interface Failure {
   readonly advice: boolean | undefined;
 }
 
-/** Everything that decides when a failed try is repeated. */
+/** Options that decide when a failed try is repeated. */
 export interface RetryOptions extends Required<TryOptions> {
   /** Returns 0 to 1. */
   readonly random: () => number;
 }
 
-/** A 503 counts as refused only if it says when to come back; see `status-error.ts`. */
+/** A 503 counts as refused only with `Retry-After`; see `status-error.ts`. */
 const turnedAway = new Set<number | undefined>([429, 503]);
 
 function mayRepeat({ error, advice }: Failure, repeat: Repeat): boolean {

@@ -23,8 +23,8 @@ function retryable(answer: Answer, code: string | undefined, claimed: boolean | 
 }
 
 /**
- * A proxy may answer a write with a 5xx after the service accepted it. A 503 that says when to come back
- * comes from a server that turned the request away.
+ * A proxy may answer a write with a 5xx after the service accepted it. A 503 with `Retry-After`
+ * means that the request was refused.
  */
 function certainty(status: number, writes: boolean, waitMs: number | undefined): errors.Certainty {
   if (!writes || status < 500) return "refused";

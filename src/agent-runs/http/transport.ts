@@ -10,7 +10,7 @@ import { type Failure, type Repeat, type RetryOptions, retryDelayMs } from "./re
 import { shouldRetry, statusError } from "./status-error.ts";
 import { type CallOptions, checkTryOptions } from "./try-options.ts";
 
-/** What the transport is made of: the client's options, complete. */
+/** The client's options with their defaults filled in. */
 export interface TransportOptions extends RetryOptions {
   readonly baseUrl: string;
   readonly apiKey: string;
@@ -39,7 +39,7 @@ export interface Expecting<T> {
   readonly schema: z.ZodType<T>;
 }
 
-/** A request as the calls hand it to the transport. */
+/** A request for the transport. */
 export interface Sent extends Asked {
   /** Segments after the base URL, not yet encoded; or an encoded path. */
   readonly path: readonly string[] | string;

@@ -48,7 +48,7 @@ const fields = {
 export const agentConfig = z.looseObject({ ...fields, mcp_servers: mapOf(mcpServerConfig).nullish() });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
-/** The fields of which a server that is sent has exactly one. */
+/** A server in a request has exactly one of these fields. */
 const waysToReach = ["command", "url", "warp_id"] as const;
 
 const newMcpServer = mcpServerConfig.refine(

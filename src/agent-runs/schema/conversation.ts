@@ -29,7 +29,7 @@ export const block = z.looseObject({
 });
 export type Block = z.infer<typeof block>;
 
-/** What one participant said and did in a turn. */
+/** One participant's turn. */
 export const message = z.looseObject({
   /** `user`, `assistant`, `tool`, `system`, … */
   role: z.string(),

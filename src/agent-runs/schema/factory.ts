@@ -47,7 +47,7 @@ export const factoryRunRequest = z.looseObject({
   ticket_url: z.string().optional(),
 });
 export type FactoryRunRequest = z.infer<typeof factoryRunRequest>;
-/** What a factory is asked for: a prompt alone, or with more beside it. */
+/** A run to request from a factory: the prompt alone, or with more fields. */
 export type NewFactoryRun = string | Plain<FactoryRunRequest>;
 
 /** The answer: an ordinary run. */

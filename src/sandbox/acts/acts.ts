@@ -20,11 +20,16 @@ export const words = z.string().trim().min(1, "Write something first.").max(40_0
 /** A name or an id. */
 export const name = z.string().min(1).max(100);
 
-/** An act whose body must have that shape. */
+/** Creates an act. `shape` checks the body; `missing` returns a sentence if it names something unknown. */
 export const act =
-  <T extends z.ZodType>(shape: T, carryOut: (asked: z.infer<T>) => Promise<ActAnswer>): Act =>
+  <T extends z.ZodType>(
+    shape: T,
+    missing: (asked: z.infer<T>) => string | null,
+    carryOut: (asked: z.infer<T>) => Promise<ActAnswer>,
+  ): Act =>
   async (body) => {
     const parsed = shape.safeParse(body);
-    if (parsed.success) return carryOut(parsed.data);
-    return failed(parsed.error.issues[0]?.message ?? "The request is not valid.");
+    if (!parsed.success) return failed(parsed.error.issues[0]?.message ?? "The request is not valid.");
+    const problem = missing(parsed.data);
+    return problem === null ? carryOut(parsed.data) : failed(problem);
   };

@@ -27,25 +27,20 @@ export function gitHubActs(github: GitHubStandIn): Readonly<Record<string, Act>>
       title: words.max(256, "A title has at most 256 characters."),
       body: z.string().max(longestBody, "That is too long."),
     }),
+    missing,
     async (asked) => {
-      const wrong = missing(asked);
-      if (wrong !== null) return failed(wrong);
       const { number, delivery } = await github.openIssue({ ...asked, repo: repo() });
       return { ok: true, status: delivery.status ?? 0, number };
     },
   );
 
-  const comment = act(z.object({ user: name, issue, body: words }), async (asked) => {
-    const wrong = missing(asked);
-    if (wrong !== null) return failed(wrong);
+  const comment = act(z.object({ user: name, issue, body: words }), missing, async (asked) => {
     const { delivery } = await github.comment({ ...asked, repo: repo() });
     return { ok: true, status: delivery.status ?? 0 };
   });
 
-  const label = act(z.object({ user: name, issue, label: name, on: z.boolean() }), async (asked) => {
+  const label = act(z.object({ user: name, issue, label: name, on: z.boolean() }), missing, async (asked) => {
     const { on, ...which } = asked;
-    const wrong = missing(asked);
-    if (wrong !== null) return failed(wrong);
     if (!mayLabel(github.snapshot(), asked.user)) {
       return failed(`${asked.user} may only read here; changing labels requires write access.`);
     }

@@ -15,10 +15,8 @@ export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
       .channels.some(({ id, messages }) => id === channel && messages.some((one) => one.ts === ts));
 
   const thread = z.string().max(40).optional();
-  const say = act(z.object({ user: name, channel: name, text: words, thread }), async (asked) => {
+  const say = act(z.object({ user: name, channel: name, text: words, thread }), missing, async (asked) => {
     const { user, channel, text, thread } = asked;
-    const wrong = missing(asked);
-    if (wrong !== null) return failed(wrong);
     if (thread !== undefined && !hasMessage(channel, thread)) return failed("That thread is gone.");
     const [command] = /^\/\S+/.exec(text) ?? [];
     if (command === undefined) {
@@ -29,7 +27,7 @@ export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
     if (command !== "/agent") return failed(`${command} is not a command here. Try /agent help.`);
     if (thread !== undefined) {
       return failed(
-        "Slack does not allow commands in threads. Reply in plain words, or write @agent cancel.",
+        "Slack does not allow commands in threads. Reply without a command, or write @agent cancel.",
       );
     }
     const { status } = await slack.slash({ user, channel, text: text.slice(command.length).trim() });
@@ -45,9 +43,8 @@ export function slackActs(slack: SlackStandIn): Readonly<Record<string, Act>> {
       /** The button's position among those with that action. */
       button: z.number().int().min(0).max(50).default(0),
     }),
+    missing,
     async (asked) => {
-      const wrong = missing(asked);
-      if (wrong !== null) return failed(wrong);
       try {
         const { status } = await slack.press(asked);
         return { ok: true, status };

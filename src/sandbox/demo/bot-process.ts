@@ -7,21 +7,15 @@ import type { Readable } from "node:stream";
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-/** A running bot. */
-export interface BotProcess extends AsyncDisposable {
-  /** Where it listens, without a slash at the end. */
-  readonly url: string;
-}
-
 const startWithinMs = 20_000;
 const stopWithinMs = 15_000;
 
 /**
  * Starts the real bot as its own process, in a new folder and with an empty environment, so that no account,
- * file or setting of this machine matters. Disposing stops it and removes the folder. Rejects with a sentence
+ * file or setting of this machine matters. `url` has no slash at the end. Disposing stops it and removes the folder. Rejects with a sentence
  * if the bot does not start or stop.
  */
-export async function startBot(signal: AbortSignal): Promise<BotProcess> {
+export async function startBot(signal: AbortSignal): Promise<AsyncDisposable & { readonly url: string }> {
   const folder = await mkdtemp(join(tmpdir(), "agent-runs-bot-demo-"));
   const child = spawn(process.execPath, [join(import.meta.dirname, "../../start.mjs")], {
     cwd: folder,

@@ -1,4 +1,4 @@
-// Plain JavaScript that every Node since 14 can run, so that an old one gets a sentence and no syntax error.
+// Plain JavaScript that every Node since 14 can run, so that an old version prints a sentence instead of a syntax error.
 const oldest = 24;
 const [major] = process.versions.node.split(".");
 

@@ -1,4 +1,4 @@
-/** Prints what the bot does in the sandbox. */
+/** Prints the bot's actions in the sandbox. */
 import type { GitHubState, PageMessage, SlackState } from "#sandbox/shown/page-state.ts";
 import { plainOf, type RichNode } from "#sandbox/shown/rich-text.ts";
 import type { Transcript } from "./transcript.ts";
@@ -28,40 +28,29 @@ const linesOf = (nodes: readonly RichNode[]): readonly string[] =>
   nodes.flatMap((each) => {
     if (typeof each === "string") return [each];
     if (each.tag === "ul" || each.tag === "ol") return each.children.map((item) => `- ${plainOf([item])}`);
-    return each.tag === "hr"
-      ? []
-      : [each.tag === "blockquote" ? `> ${plainOf([each]).trim()}` : plainOf([each])];
+    if (each.tag === "hr") return [];
+    return [each.tag === "blockquote" ? `> ${plainOf([each]).trim()}` : plainOf([each])];
   });
 
-/** Prints each of the bot's messages when it is new, and its headline when that changed. */
+type Where = "Slack" | "GitHub";
+type Reacted = Pick<PageMessage, "reactions" | "author">;
+
+/** Prints each new message of the bot, and its headline whenever that changes. */
 export function createObserver(transcript: Transcript) {
   const known = new Map<string, string>();
 
-  function see(
-    where: "Slack" | "GitHub",
-    who: string,
-    id: string,
-    parts: readonly string[],
-    note: string,
-  ): void {
+  function see(where: Where, who: string, id: string, parts: readonly string[], note: string): void {
     const [headline = ""] = parts;
     const before = known.get(id);
     known.set(id, headline);
     if (before === undefined) transcript.line(where, who, `${note}${parts.join("\n")}`);
     else if (before !== headline) transcript.line(where, who, `the card now says: ${headline}`);
   }
-  function seeReactions(
-    where: "Slack" | "GitHub",
-    id: string,
-    reactions: PageMessage["reactions"],
-    author: string,
-  ): void {
-    for (const { emoji, by } of reactions) {
-      for (const who of by) {
-        const key = `${id} ${emoji} ${who}`;
-        if (!known.has(key)) transcript.line(where, who, `reacts with ${emoji} to ${author}'s message`);
-        known.set(key, emoji);
-      }
+  function seeReactions(where: Where, id: string, { reactions, author }: Reacted): void {
+    for (const { emoji, who } of reactions.flatMap(({ emoji, by }) => by.map((who) => ({ emoji, who })))) {
+      const key = `${id} ${emoji} ${who}`;
+      if (!known.has(key)) transcript.line(where, who, `reacts with ${emoji} to ${author}'s message`);
+      known.set(key, emoji);
     }
   }
 
@@ -72,7 +61,7 @@ export function createObserver(transcript: Transcript) {
         if (message.bot) see("Slack", message.author, message.ts, partsOf(message), note);
         for (const reply of message.replies) {
           if (reply.bot) see("Slack", reply.author, reply.ts, partsOf(reply), "replies in the thread: ");
-          seeReactions("Slack", reply.ts, reply.reactions, reply.author);
+          seeReactions("Slack", reply.ts, reply);
         }
       }
     },
@@ -80,7 +69,7 @@ export function createObserver(transcript: Transcript) {
       for (const comment of issues.flatMap(({ comments }) => comments)) {
         const id = `comment ${comment.id}`;
         if (comment.bot) see("GitHub", comment.author, id, linesOf(comment.body), "comments: ");
-        seeReactions("GitHub", id, comment.reactions, comment.author);
+        seeReactions("GitHub", id, comment);
       }
     },
   };

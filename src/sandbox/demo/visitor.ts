@@ -18,7 +18,7 @@ export type Visitor = Awaited<ReturnType<typeof createVisitor>>;
 /** A step of the story takes a few seconds; a slow machine may need several times that. */
 const patienceMs = 45_000;
 
-/** `url` is the bot's address. Disposing ends the visit. */
+/** Connects to the sandbox of the bot at `url`. Disposing disconnects. */
 export async function createVisitor(url: string, transcript: Transcript, signal: AbortSignal) {
   const leaving = new AbortController();
   const observer = createObserver(transcript);
@@ -54,13 +54,13 @@ export async function createVisitor(url: string, transcript: Transcript, signal:
         body: JSON.stringify(body),
         signal,
       });
-      const told: ActAnswer = await answer.json();
-      if (!told.ok) throw new Error(`the sandbox refused ${path}: ${told.error}`);
-      const { status } = told;
+      const result: ActAnswer = await answer.json();
+      if (!result.ok) throw new Error(`the sandbox refused ${path}: ${result.error}`);
+      const { status } = result;
       if (status !== null && (status < 200 || status > 299)) {
         throw new Error(`the bot answered ${path} with HTTP ${status}`);
       }
-      return told.number ?? null;
+      return result.number ?? null;
     },
     /** Resolves with the first result of `find` that is not undefined; rejects if there is none in time. */
     async until<T>(what: string, find: (seen: Seen) => T | undefined): Promise<T> {

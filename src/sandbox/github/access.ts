@@ -1,6 +1,6 @@
 /** The caller of a request: a personal access token's user, the App itself (JWT), or one of its installations. */
 import { createVerify, randomUUID } from "node:crypto";
-import type { User } from "./snapshot.ts";
+import { same, type User } from "./snapshot.ts";
 import type { World } from "./world.ts";
 
 /** GitHub's installation tokens live for an hour. */
@@ -14,19 +14,11 @@ export interface AppSettings {
   readonly publicKey: string;
 }
 
-/** Who calls. */
+/** An authenticated caller. */
 export type Caller =
   | { readonly kind: "user"; readonly user: User }
   | { readonly kind: "installation"; readonly user: User; readonly installation: number }
   | { readonly kind: "app" };
-
-/** What the check needs. */
-export interface AccessOptions {
-  readonly world: World;
-  readonly token: string;
-  readonly app: AppSettings | undefined;
-  readonly now: () => number;
-}
 
 function claimsOf(segment: string): { iss?: unknown; exp?: unknown } {
   const claims: unknown = JSON.parse(Buffer.from(segment, "base64url").toString());
@@ -44,7 +36,17 @@ function isAppJwt(jwt: string, app: AppSettings, nowMs: number): boolean {
 }
 
 /** Checks callers, and issues installation tokens. */
-export function createAccess({ world, token, app, now }: AccessOptions) {
+export function createAccess({
+  world,
+  token,
+  app,
+  now,
+}: {
+  world: World;
+  token: string;
+  app: AppSettings | undefined;
+  now: () => number;
+}) {
   const minted = new Map<string, { installation: number; expiresAtMs: number }>();
   const botUser = (): User => {
     const login = `${app?.slug}[bot]`;
@@ -77,7 +79,7 @@ export function createAccess({ world, token, app, now }: AccessOptions) {
 
     /** The owner's installation of the App: the id of the owner's first repository. */
     installationOf: (owner: string): number | undefined =>
-      world.state.repos.find((repo) => repo.owner.toLowerCase() === owner.toLowerCase())?.id,
+      world.state.repos.find((repo) => same(repo.owner, owner))?.id,
 
     /** Issues an installation token. */
     mint(installation: number): { token: string; expires_at: string } {

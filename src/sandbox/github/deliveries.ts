@@ -2,6 +2,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createUnderWay } from "#sandbox/stand-in/under-way.ts";
+import { timeOf } from "./snapshot.ts";
 
 /** GitHub's time limit for a receiver. */
 const answerWithinMs = 10_000;
@@ -39,7 +40,7 @@ export interface ForgedRequest {
   readonly contentType?: string;
 }
 
-/** What deliveries need. */
+/** Options of the deliveries. */
 export interface DeliveryOptions {
   readonly webhookSecret: string;
   readonly webhookUrl: () => string;
@@ -53,7 +54,7 @@ export interface DeliveryOptions {
 const signatureOf = (secret: string, body: string): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
 
-/** The parts of a payload that the log of deliveries shows. */
+/** The payload's fields that the delivery log shows. */
 interface EventPayload {
   readonly [field: string]: unknown;
   readonly action: string;
@@ -79,10 +80,7 @@ export function createDeliveries(options: DeliveryOptions) {
     return message;
   };
 
-  async function post(
-    body: string,
-    headers: Record<string, string>,
-  ): Promise<{ status: number; body: string }> {
+  async function post(body: string, headers: Record<string, string>) {
     const answer = await fetch(webhookUrl(), {
       method: "POST",
       body,
@@ -96,7 +94,7 @@ export function createDeliveries(options: DeliveryOptions) {
     const message = messageOf(guid);
     const { event, action, repository } = message;
     const beganMs = now();
-    const at = new Date(beganMs).toISOString().replace(/\.\d+Z$/, "Z");
+    const at = timeOf(beganMs);
     const status = await post(message.body, {
       "content-type": "application/json",
       "x-github-event": event,
@@ -118,9 +116,7 @@ export function createDeliveries(options: DeliveryOptions) {
   return {
     /** Every attempt, oldest first. */
     log: log as readonly Delivery[],
-    /** The receiver's address. */
     url: webhookUrl,
-    /** The payload, as sent. */
     bodyOf: (guid: string): string => messageOf(guid).body,
 
     /** Sends `payload` once; resolves with the attempt, whatever its outcome. */
@@ -134,7 +130,7 @@ export function createDeliveries(options: DeliveryOptions) {
     /** Sends the same bytes under the same GUID again, as GitHub's "Redeliver" button does. */
     redeliver: (guid: string): Promise<Delivery> => track(attempt(guid, true)),
 
-    /** Does the same after the delay that the API's redeliveries have. */
+    /** Redelivers after `redeliveryDelayMs`. */
     redeliverLater(guid: string): void {
       void track(delay(redeliveryDelayMs()).then(() => attempt(guid, true)));
     },
@@ -151,7 +147,6 @@ export function createDeliveries(options: DeliveryOptions) {
       });
     },
 
-    /** Resolves when no delivery is under way. */
     idle,
   };
 }

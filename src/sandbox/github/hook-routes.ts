@@ -6,15 +6,6 @@ import type { Repository } from "./snapshot.ts";
 
 const hookId = 1;
 
-/** What the routes need. */
-export interface HookRoutesOptions {
-  readonly deliveries: Deliveries;
-  /** Throws unless the caller is the App itself. */
-  readonly appOnly: (c: Context<Env>) => unknown;
-  readonly repoOf: (c: Context<Env>) => Repository;
-  readonly hooksAllowed: boolean;
-}
-
 const itemJson = ({ id, guid, at, redelivery, durationMs, status, event, action, repository }: Delivery) => ({
   id,
   guid,
@@ -36,10 +27,13 @@ const answer = (c: Context<Env>, value: unknown): Response =>
     "content-type": "application/json; charset=utf-8",
   });
 
-/** Adds the routes of both webhooks. */
+/** Adds the routes of both webhooks. `appOnly` throws unless the caller is the App itself. */
 export function addHookRoutes(
   api: Hono<Env>,
-  { deliveries, appOnly, repoOf, hooksAllowed }: HookRoutesOptions,
+  deliveries: Deliveries,
+  appOnly: (c: Context<Env>) => unknown,
+  repoOf: (c: Context<Env>) => Repository,
+  hooksAllowed: boolean,
 ): void {
   /** One page, newest first; the cursor names the last delivery of the previous page. */
   function list(c: Context<Env>, all: readonly Delivery[]): Response {

@@ -17,7 +17,7 @@ export function addRecentRoutes(api: Hono<Env>, world: World, repoOf: (c: Contex
     return `${owner}/${name}`;
   };
 
-  /** The items since `since`, which means the last change in any order. */
+  /** The items last changed since `since`, in the requested order. */
   function chosen<T extends Dated>(c: Context<Env>, all: readonly T[]): readonly T[] {
     const since = Date.parse(c.req.query("since") ?? "") || 0;
     const recent = all.filter(({ updatedAt }) => Date.parse(updatedAt) >= since);

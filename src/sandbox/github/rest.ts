@@ -6,8 +6,8 @@ import type { Deliveries } from "./deliveries.ts";
 import { addHookRoutes } from "./hook-routes.ts";
 import { labelJson, userJson } from "./payloads.ts";
 import { addRecentRoutes } from "./recent-routes.ts";
-import type { Comment, Issue, Repository, Role, User } from "./snapshot.ts";
-import type { World } from "./world.ts";
+import { type Comment, type Issue, type Repository, type Role, same, type User } from "./snapshot.ts";
+import { plainColor, type World } from "./world.ts";
 
 const documentation = "https://docs.github.com/rest";
 const maxCommentLength = 65_536;
@@ -32,17 +32,13 @@ function userOf(c: Context<Env>): User {
 const legacyPermission = (role: Role | "none"): string =>
   role === "maintain" ? "write" : role === "triage" ? "read" : role;
 
-/** What the REST API needs. */
-export interface RestOptions {
-  readonly world: World;
-  readonly access: Access;
-  readonly deliveries: Deliveries;
-  /** Whether the personal access token may see and use the repository's webhooks. */
-  readonly hooksAllowed: boolean;
-}
-
-/** The routes, behind the check of the caller. */
-export function createRest({ world, access, deliveries, hooksAllowed }: RestOptions): Hono<Env> {
+/** The REST API. `hooksAllowed`: the personal access token may see and use the repository's webhooks. */
+export function createRest(
+  world: World,
+  access: Access,
+  deliveries: Deliveries,
+  hooksAllowed: boolean,
+): Hono<Env> {
   const api = new Hono<Env>();
   /** A repository that the caller may not see is not found. */
   function repoOf(c: Context<Env>): Repository {
@@ -105,7 +101,7 @@ export function createRest({ world, access, deliveries, hooksAllowed }: RestOpti
 
   // Before the routes that would read their last segment as an issue's number.
   addRecentRoutes(api, world, repoOf);
-  addHookRoutes(api, { deliveries, appOnly, repoOf, hooksAllowed });
+  addHookRoutes(api, deliveries, appOnly, repoOf, hooksAllowed);
 
   api.get("/repos/:owner/:repo/issues/:number", (c) => c.json(world.describeIssue(issueOf(c))));
 
@@ -160,12 +156,12 @@ export function createRest({ world, access, deliveries, hooksAllowed }: RestOpti
     const repo = repoOf(c);
     const { name, color, description } = await bodyOf(c);
     if (typeof name !== "string" || name === "") throw invalid("Label", "name", "missing_field");
-    if (repo.labels.some((label) => label.name.toLowerCase() === name.toLowerCase())) {
+    if (repo.labels.some((label) => same(label.name, name))) {
       throw invalid("Label", "name", "already_exists");
     }
     const text = typeof description === "string" ? description : null;
     return c.json(
-      labelJson(world.createLabel(repo, name, typeof color === "string" ? color : "ededed", text)),
+      labelJson(world.createLabel(repo, name, typeof color === "string" ? color : plainColor, text)),
       201,
     );
   });

@@ -79,8 +79,14 @@ export const gitHubSnapshot = z.object({
   /** The newest id of anything. */
   lastId: number,
 });
-/** Everything that is saved. */
+/** The saved state. */
 export type GitHubSnapshot = z.infer<typeof gitHubSnapshot>;
+
+/** Formats a time in milliseconds since the epoch. */
+export const timeOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+
+/** GitHub compares logins, and names of repositories and labels, without regard to case. */
+export const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /** An entry of GitHub's list of issue events, which is not saved. */
 export interface IssueEvent {

@@ -1,4 +1,4 @@
-/** A GitHub that remembers: its REST API and its webhooks, for tests and for the sandbox's page. */
+/** A stateful stand-in for GitHub's REST API and webhooks, for tests and the sandbox. */
 import { createFaults, type Fault, silence, type Trouble, withTrouble } from "#sandbox/stand-in/faults.ts";
 import { createListeners } from "#sandbox/stand-in/listeners.ts";
 import { type AppSettings, createAccess } from "./access.ts";
@@ -9,7 +9,7 @@ import { createWorld } from "./world.ts";
 
 const hourlyLimit = 5000;
 
-/** What the stand-in is made of. */
+/** Options of the GitHub stand-in. */
 export interface GitHubStandInOptions {
   readonly webhookSecret: string;
   /** The personal access token that is accepted; it belongs to the snapshot's `bot`. */
@@ -52,12 +52,18 @@ export interface Call {
   status: number | null;
 }
 
+/** A person's login and the repository, `owner/name`. */
+interface By {
+  readonly user: string;
+  readonly repo: string;
+}
+
 /** The Node server's second argument; a connection can only be cut through it. */
 export interface Connection {
   readonly incoming?: { readonly socket: { destroy(): unknown } };
 }
 
-/** People's acts change the world as `user`, and resolve when the webhook was answered. */
+/** Creates the stand-in. People's actions run as `user` and resolve when the webhook was answered. */
 export function createGitHubStandIn(options: GitHubStandInOptions) {
   const { webhookSecret, webhookUrl, token, app, now = Date.now } = options;
   const { redeliveryDelayMs = () => 0, hooksAllowed = false } = options;
@@ -66,7 +72,7 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
   const state = structuredClone(options.initial ?? defaultSnapshot());
   const world = createWorld({ state, now, deliver: deliveries.deliver, onChange });
   const access = createAccess({ world, token, app, now });
-  const rest = createRest({ world, access, deliveries, hooksAllowed });
+  const rest = createRest(world, access, deliveries, hooksAllowed);
   const faults = createFaults<GitHubFault>();
   const calls: Call[] = [];
 
@@ -113,38 +119,30 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
       return response;
     },
 
-    async openIssue(o: {
-      user: string;
-      repo: string;
-      title: string;
-      body?: string | null;
-      pullRequest?: boolean;
-    }) {
+    async openIssue(o: By & { title: string; body?: string | null; pullRequest?: boolean }) {
       const { body = null, pullRequest = false } = o;
       const { issue, delivery } = world.openIssue(o.repo, o.user, o.title, body, pullRequest);
       return { id: issue.id, number: issue.number, delivery: await delivery };
     },
-    async closeIssue(o: { user: string; repo: string; issue: number }) {
+    async closeIssue(o: By & { issue: number }) {
       return { delivery: await world.closeIssue(world.issueOf(o.repo, o.issue), o.user) };
     },
     /** `delivery` is undefined if the issue already had the label. */
-    async label(o: { user: string; repo: string; issue: number; label: string }) {
-      const [delivery] = await Promise.all(
-        world.addLabels(world.issueOf(o.repo, o.issue), [o.label], o.user),
-      );
-      return { delivery };
+    async label(o: By & { issue: number; label: string }) {
+      const [delivery] = world.addLabels(world.issueOf(o.repo, o.issue), [o.label], o.user);
+      return { delivery: await delivery };
     },
-    async unlabel(o: { user: string; repo: string; issue: number; label: string }) {
+    async unlabel(o: By & { issue: number; label: string }) {
       return { delivery: await world.removeLabel(world.issueOf(o.repo, o.issue), o.label, o.user) };
     },
-    async comment(o: { user: string; repo: string; issue: number; body: string }) {
+    async comment(o: By & { issue: number; body: string }) {
       const { comment, delivery } = world.addComment(world.issueOf(o.repo, o.issue), o.body, o.user);
       return { id: comment.id, delivery: await delivery };
     },
-    async editComment(o: { user: string; repo: string; id: number; body: string }) {
+    async editComment(o: By & { id: number; body: string }) {
       return { delivery: await world.editComment(world.commentOf(o.repo, o.id), o.body, o.user) };
     },
-    async deleteComment(o: { user: string; repo: string; id: number }) {
+    async deleteComment(o: By & { id: number }) {
       return { delivery: await world.deleteComment(world.commentOf(o.repo, o.id), o.user) };
     },
     lock(o: { repo: string; issue: number }): void {
@@ -159,7 +157,7 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
 
     /** Every request so far, oldest first. */
     calls: calls as readonly Call[],
-    /** Has the next matching requests fail. */
+    /** Makes the next matching requests fail. */
     fail: faults.add,
     revokeInstallationTokens: access.revokeAll,
 

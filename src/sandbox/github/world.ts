@@ -2,42 +2,44 @@
 
 import type { Deliveries, Delivery } from "./deliveries.ts";
 import { commentJson, issueJson, labelJson, repositoryJson, userJson } from "./payloads.ts";
-import type {
-  Comment,
-  GitHubSnapshot,
-  Issue,
-  IssueEvent,
-  Label,
-  Repository,
-  Role,
-  User,
+import {
+  type Comment,
+  type GitHubSnapshot,
+  type Issue,
+  type IssueEvent,
+  type Label,
+  type Repository,
+  type Role,
+  same,
+  timeOf,
+  type User,
 } from "./snapshot.ts";
 
 /** The colour of labels that GitHub creates on its own. */
-const plainColor = "ededed";
-
-const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
+export const plainColor = "ededed";
 
 function existing<T>(found: T | undefined, what: string): T {
   if (found === undefined) throw new Error(`there is no ${what}`);
   return found;
 }
 
-/** What the world needs. */
-export interface WorldOptions {
-  readonly state: GitHubSnapshot;
-  readonly now: () => number;
-  readonly deliver: Deliveries["deliver"];
-  readonly onChange: () => void;
-}
-
-/** `find…` returns undefined for something missing; `…Of` and the changes throw. */
-export function createWorld({ state, now, deliver, onChange }: WorldOptions) {
+/** Creates the world around `state`. `find…` returns undefined for something missing; `…Of` and changes throw. */
+export function createWorld({
+  state,
+  now,
+  deliver,
+  onChange,
+}: {
+  state: GitHubSnapshot;
+  now: () => number;
+  deliver: Deliveries["deliver"];
+  onChange: () => void;
+}) {
   const nextId = (): number => {
     state.lastId += 1;
     return state.lastId;
   };
-  const time = (): string => new Date(now()).toISOString().replace(/\.\d+Z$/, "Z");
+  const time = (): string => timeOf(now());
 
   const findUser = (login: string): User | undefined => state.users.find((user) => same(user.login, login));
   const findRepo = (fullName: string): Repository | undefined =>

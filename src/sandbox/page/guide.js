@@ -37,9 +37,13 @@ export function showGuide(news) {
     guide.hidden = true;
   };
   guide.replaceChildren(
-    el("p", {}, el("strong", {}, all ? "That is all" : "Three things to try")),
+    el("p", {}, el("strong", {}, all ? "You’re all set" : "Three things to try")),
     all
-      ? el("p", { class: "grow wrap" }, "Set the variables of Slack or GitHub to use the bot with your team.")
+      ? el(
+          "p",
+          { class: "grow wrap" },
+          "To use the bot with your team, set the variables for Slack or GitHub.",
+        )
       : el("ol", {}, ...steps),
     el("button", { type: "button", class: "close", "aria-label": "Hide this guide", click: close }, "✕"),
   );

@@ -23,7 +23,7 @@ const drafts = new Map();
 const where = { user: () => people.value, channel: () => chosen };
 /** @type {WeakMap<HTMLElement, { own: HTMLElement, thread: ReturnType<typeof createThread> }>} */
 const parts = new WeakMap();
-/** Threads of messages that arrive while the page is open start open. */
+/** Whether the first state is being drawn. Threads that arrive later start open. */
 let firstLook = true;
 
 /** @param {SlackState} next */

@@ -1,10 +1,10 @@
-import { defaultSnapshot, type GitHubSnapshot } from "#sandbox/github/snapshot.ts";
+import { defaultSnapshot, type GitHubSnapshot, timeOf } from "#sandbox/github/snapshot.ts";
 import { emptyWorkspace, type SlackSnapshot } from "#sandbox/slack/workspace.ts";
 
 /** The first visitor's workspace, with one message; `nowMs` since the epoch. */
 export function preparedSlack(nowMs: number): SlackSnapshot {
   const text =
-    "The login test failed on main again: it passed on the second try. Does somebody have a minute?";
+    "The login test failed on main again: it passed on the second try. Does anybody have a minute?";
   const message = { ts: `${Math.floor(nowMs / 1000)}.000100`, user: "UBOB", text };
   return {
     ...emptyWorkspace,
@@ -19,7 +19,7 @@ export function preparedGitHub(nowMs: number): GitHubSnapshot {
   const empty = defaultSnapshot();
   const [repository] = empty.repos;
   if (repository === undefined) return empty;
-  const at = new Date(nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+  const at = timeOf(nowMs);
   const id = empty.lastId + 1;
   const issue = {
     id,

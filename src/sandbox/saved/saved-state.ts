@@ -1,4 +1,4 @@
-/** The sandbox's state in `<dataDir>/sandbox.json`, which outlives a restart of the bot. */
+/** The sandbox's state in `<dataDir>/sandbox.json`, kept across restarts. */
 import { randomUUID } from "node:crypto";
 import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,12 +14,12 @@ const savedState = z.object({ secrets, slack: slackSnapshot, github: gitHubSnaps
 type SavedState = z.infer<typeof savedState>;
 type Worlds = Omit<SavedState, "secrets">;
 
-/** What saving needs. */
+/** Options of the saved state. */
 export interface SavedOptions {
   readonly dataDir: string;
-  /** The two worlds if nothing was saved. */
+  /** The initial state if nothing was saved. */
   readonly prepared: Worlds;
-  /** The two worlds as they are now. */
+  /** Returns the current state. */
   readonly read: () => Worlds;
   readonly log: Log;
 }
@@ -44,7 +44,7 @@ export async function openSavedState({ dataDir, prepared, read, log }: SavedOpti
     if (!(error instanceof BrokenDocument)) throw error;
     const aside = `${path}.broken-${randomUUID()}`;
     await rename(path, aside);
-    log.warn("The saved sandbox can't be read and was set aside; it starts again from the beginning", {
+    log.warn("The saved sandbox can't be read and was set aside; a new one was created", {
       aside,
     });
   }

@@ -13,7 +13,7 @@ export const secrets = z.object({
 
 const random = (): string => randomBytes(32).toString("base64url");
 
-/** New random credentials, in the forms that Slack and GitHub give theirs. */
+/** New random credentials, with the prefixes that Slack and GitHub use. */
 export const createSecrets = (): z.infer<typeof secrets> => ({
   slackBotToken: `xoxb-${random()}`,
   slackSigningSecret: random(),

@@ -6,7 +6,8 @@
 /** The largest body of an act, in bytes: far more than people type. */
 const mostBytes = 256 * 1024;
 
-const refusal = (status: number, error: string): Response =>
+/** Returns an error response with a sentence for people. */
+export const refusal = (status: number, error: string): Response =>
   Response.json({ ok: false, error }, { status, headers: { "cache-control": "no-store" } });
 
 const isLoopback = (hostname: string): boolean =>

@@ -10,11 +10,11 @@ export interface Part {
   subscribe(listener: () => void): () => void;
 }
 
-/** Changes within this time make one event. */
+/** Changes within this time are sent as one event. */
 const gatherMs = 60;
 /** Proxies end idle connections. */
 const keepAliveMs = 20_000;
-/** Events that may wait for one slow client. */
+/** The number of events that are buffered for a slow client. */
 const mostWaiting = 100;
 
 /** Streams the parts to any number of clients. */

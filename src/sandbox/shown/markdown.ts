@@ -2,17 +2,11 @@
 import { type MarkdownNode, parseMarkdown } from "#base/markdown.ts";
 import { link, node, type RichNode } from "./rich-text.ts";
 
-/** How the two platforms' Markdown differs. */
-export interface MarkdownOptions {
-  /** GitHub hides HTML comments; Slack shows them as text. */
-  readonly hideComments: boolean;
-}
-
 /**
- * Returns the rich text of some Markdown. HTML is shown as text, and an image as a link to it. A text that is
- * too costly to parse is shown as written.
+ * Returns the rich text of some Markdown. HTML is shown as text, and an image as a link to it; `hideComments`
+ * drops HTML comments, as GitHub does. A text that is too costly to parse is shown as written.
  */
-export function markdown(text: string, { hideComments }: MarkdownOptions): readonly RichNode[] {
+export function markdown(text: string, { hideComments }: { hideComments: boolean }): readonly RichNode[] {
   const tree = parseMarkdown(text);
   if (tree === null) return [node("p", [text])];
   const addresses = new Map<string, string>();
@@ -42,13 +36,10 @@ export function markdown(text: string, { hideComments }: MarkdownOptions): reado
         return [node(each.ordered ? "ol" : "ul", inside(each))];
       case "listItem":
         return [node("li", [...(each.checked == null ? [] : [each.checked ? "☑ " : "☐ "]), ...inside(each)])];
-      case "table":
-        return [
-          node(
-            "table",
-            each.children.map((row, index) => tableRow(row, index === 0 ? "th" : "td")),
-          ),
-        ];
+      case "table": {
+        const rows = each.children.map((row, index) => tableRow(row, index === 0 ? "th" : "td"));
+        return [node("table", rows)];
+      }
       case "strong":
         return [node("strong", inside(each))];
       case "emphasis":
@@ -64,9 +55,10 @@ export function markdown(text: string, { hideComments }: MarkdownOptions): reado
       case "linkReference":
         return link(addresses.get(each.identifier) ?? "", inside(each));
       case "image":
-        return link(each.url, [`🖼 ${each.alt || "image"}`]);
-      case "imageReference":
-        return link(addresses.get(each.identifier) ?? "", [`🖼 ${each.alt || "image"}`]);
+      case "imageReference": {
+        const url = each.type === "image" ? each.url : (addresses.get(each.identifier) ?? "");
+        return link(url, [`🖼 ${each.alt || "image"}`]);
+      }
       case "html":
         return htmlAsText(each.value);
       case "text":
@@ -93,6 +85,6 @@ export function markdown(text: string, { hideComments }: MarkdownOptions): reado
 
 const headings = ["h3", "h4", "h5", "h6"] as const;
 
-/** Both platforms show a line end in a paragraph as one. */
+/** Both platforms keep line breaks inside a paragraph. */
 const lines = (text: string): RichNode[] =>
   text.split("\n").flatMap((line, index) => (index === 0 ? [line] : [node("br", []), line]));

@@ -1,4 +1,4 @@
-/** The state of the two stand-ins, ready for the page, whose scripts are typed by it. */
+/** The state that the server sends to the page, and the types that its scripts use. */
 import type { PageBlock } from "./blocks.ts";
 import type { RichNode } from "./rich-text.ts";
 

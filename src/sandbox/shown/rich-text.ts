@@ -28,8 +28,7 @@ export const richTags = [
   "td",
   "mention",
 ] as const;
-/** One of `richTags`. */
-export type RichTag = (typeof richTags)[number];
+type RichTag = (typeof richTags)[number];
 
 /** A piece of rich text: plain text, or an element. */
 export type RichNode =

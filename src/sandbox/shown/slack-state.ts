@@ -66,9 +66,7 @@ function threads(
   const replies = new Map<string, PageMessage[]>();
   for (const one of inOrder.filter(({ message }) => isReply(message))) {
     const root = one.message.thread_ts ?? "";
-    const known = replies.get(root);
-    if (known === undefined) replies.set(root, [page(one, [])]);
-    else known.push(page(one, []));
+    replies.set(root, [...(replies.get(root) ?? []), page(one, [])]);
   }
   return inOrder
     .filter(({ message }) => !isReply(message))

@@ -1,6 +1,7 @@
 import { faultsOfBlocks } from "./block-limits.ts";
 import { channelFor, type Method, messageFor, type Params, Refusal, textParam } from "./method.ts";
 import { messageFields } from "./payloads.ts";
+import { isReply } from "./workspace.ts";
 
 /** Slack's limit for a message's text. */
 const longestText = 40_000;
@@ -10,7 +11,7 @@ interface Words {
   readonly blocks?: unknown[];
 }
 
-/** The text and the blocks of a message. Refuses what Slack does not take. */
+/** The text and the blocks of a message. Refuses invalid ones as Slack does. */
 export function wordsOf(params: Params): Words {
   const text = textParam(params, "text");
   const { blocks } = params;
@@ -75,9 +76,9 @@ const postEphemeral: Method = (params, context) => {
 
 const getPermalink: Method = (params, context) => {
   const channel = channelFor(params, context);
-  const { ts, thread_ts } = messageFor(params, context, channel, { name: "message_ts" });
-  const isReply = thread_ts !== undefined && thread_ts !== ts;
-  const thread = isReply ? `?thread_ts=${thread_ts}&cid=${channel.id}` : "";
+  const message = messageFor(params, context, channel, { name: "message_ts" });
+  const { ts, thread_ts } = message;
+  const thread = isReply(message) ? `?thread_ts=${thread_ts}&cid=${channel.id}` : "";
   const permalink = `https://sandbox.slack.com/archives/${channel.id}/p${ts.replace(".", "")}${thread}`;
   return { ok: true, channel: channel.id, permalink };
 };

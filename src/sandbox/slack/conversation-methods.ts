@@ -9,7 +9,7 @@ import {
   textParam,
 } from "./method.ts";
 import { messageFields } from "./payloads.ts";
-import type { SlackMessage } from "./workspace.ts";
+import { isReply, type SlackMessage } from "./workspace.ts";
 
 /** Whether a message lies between `oldest` and `latest`. */
 function within(params: Params, { ts }: SlackMessage): boolean {
@@ -18,8 +18,6 @@ function within(params: Params, { ts }: SlackMessage): boolean {
   const at = Number(ts);
   return flagParam(params, "inclusive") ? at >= oldest && at <= latest : at > oldest && at < latest;
 }
-
-const isReply = ({ ts, thread_ts }: SlackMessage): boolean => thread_ts !== undefined && thread_ts !== ts;
 
 /** One page of items, with the fields that lead to the next page. */
 function pageOf<T>(params: Params, all: readonly T[], otherwise: number, most: number) {

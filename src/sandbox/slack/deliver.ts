@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Payload } from "./payloads.ts";
 
-/** How a request is signed: correctly, with another secret, or correctly but ten minutes ago. */
+/** A request's signature: valid, made with another secret, or ten minutes old. */
 export type Signature = "right" | "forged" | "stale";
 
 /** A request to the app. Slack repeats events until it gets a 200; commands and interactions come once. */

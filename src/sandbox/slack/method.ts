@@ -5,7 +5,7 @@ export type Params = Readonly<Record<string, unknown>>;
 /** The JSON that a method returns. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** What a method can change. `said` and `changed` send the resulting events. */
+/** A method's access to the workspace. `said` and `changed` send the resulting events. */
 export interface ApiContext {
   readonly workspace: Workspace;
   said(channel: string, message: SlackMessage): void;
@@ -33,7 +33,7 @@ export const textParam = (params: Params, name: string): string => {
 /** A parameter as a flag. */
 export const flagParam = (params: Params, name: string): boolean =>
   ["true", "1"].includes(String(params[name]));
-/** A parameter as a number; `otherwise` if it is missing or none. */
+/** A parameter as a number; `otherwise` if it is missing or not a number. */
 export const numberParam = (params: Params, name: string, otherwise: number): number => {
   const value = Number(params[name] ?? otherwise);
   return Number.isFinite(value) ? value : otherwise;

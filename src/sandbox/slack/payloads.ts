@@ -1,6 +1,6 @@
 /** The payloads of Slack's events. https://docs.slack.dev/reference/events */
 import { randomUUID } from "node:crypto";
-import type { SlackChannel, SlackMessage, Workspace } from "./workspace.ts";
+import { isReply, type SlackChannel, type SlackMessage, type Workspace } from "./workspace.ts";
 
 /** The JSON of an event, a command or an interaction. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -16,13 +16,12 @@ export function messageFields(
 ): Payload {
   const { metadata, subtype, ...plain } = message;
   const parent = workspace.root(channel.id, message);
-  const isReply = message.thread_ts !== undefined && message.thread_ts !== message.ts;
   return {
     type: "message",
     team: workspace.team.id,
     ...plain,
     ...(subtype === undefined ? {} : { subtype }),
-    ...(isReply && parent !== undefined ? { parent_user_id: parent.user } : {}),
+    ...(isReply(message) && parent !== undefined ? { parent_user_id: parent.user } : {}),
     ...(message.user === workspace.botUser ? botFields(workspace) : {}),
     ...(withMetadata && metadata !== undefined ? { metadata } : {}),
   };

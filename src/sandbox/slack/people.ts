@@ -8,7 +8,7 @@ export interface Said {
   readonly ts: string;
   readonly statuses: readonly number[];
 }
-/** The app's answer to a command or a button. */
+/** The app's response to a command or a button. */
 export interface Pressed {
   /** 0 if there was no answer. */
   readonly status: number;
@@ -24,19 +24,20 @@ interface Act {
   readonly signature?: Signature;
 }
 
-/** What people need in order to act. */
-export interface PeopleOptions {
-  readonly workspace: Workspace;
-  readonly now: () => number;
-  readonly responseUrl: (user: string, channel: string) => string;
-  readonly deliver: (delivery: Delivery) => Promise<readonly Try[]>;
-  readonly deliverEvent: (event: Payload, signature?: Signature) => Promise<readonly Try[]>;
-}
-
-/** What people can do in Slack. Each act resolves when the app has answered, or the last delivery has failed. */
-export function createPeople(options: PeopleOptions) {
-  const { workspace, now, responseUrl, deliver, deliverEvent } = options;
-
+/** People's actions in Slack. Each resolves when the app has answered, or the last delivery has failed. */
+export function createPeople({
+  workspace,
+  now,
+  responseUrl,
+  deliver,
+  deliverEvent,
+}: {
+  workspace: Workspace;
+  now: () => number;
+  responseUrl: (user: string, channel: string) => string;
+  deliver: (delivery: Delivery) => Promise<readonly Try[]>;
+  deliverEvent: (event: Payload, signature?: Signature) => Promise<readonly Try[]>;
+}) {
   function channelOf({ channel }: { readonly channel: string }): SlackChannel {
     const found = workspace.channel(channel);
     if (found === undefined) throw new Error(`there is no channel ${channel}`);
@@ -55,7 +56,11 @@ export function createPeople(options: PeopleOptions) {
   const hears = (channel: SlackChannel): boolean => channel.members.includes(workspace.botUser);
   const statuses = (tries: readonly Try[]): readonly number[] => tries.map(({ status }) => status);
 
-  async function tellOf(channel: SlackChannel, message: SlackMessage, signature?: Signature): Promise<Said> {
+  async function deliverMessage(
+    channel: SlackChannel,
+    message: SlackMessage,
+    signature?: Signature,
+  ): Promise<Said> {
     if (!hears(channel)) return { ts: message.ts, statuses: [] };
     const mentioned = new RegExp(`<@${workspace.botUser}[|>]`).test(message.text);
     const events = [
@@ -91,7 +96,6 @@ export function createPeople(options: PeopleOptions) {
   }
 
   return {
-    /** Types a slash command. */
     async slash(act: Act & { readonly text: string; readonly command?: string }): Promise<Pressed> {
       const channel = channelOf(act);
       const user = userOf(act);
@@ -108,7 +112,6 @@ export function createPeople(options: PeopleOptions) {
         is_enterprise_install: "false",
       });
     },
-    /** Posts a message. */
     async say(
       act: Act & { readonly text: string; readonly thread?: string; readonly subtype?: string },
     ): Promise<Said> {
@@ -119,7 +122,7 @@ export function createPeople(options: PeopleOptions) {
         ...(act.thread === undefined ? {} : { thread_ts: act.thread }),
         ...(act.subtype === undefined ? {} : { subtype: act.subtype }),
       });
-      return tellOf(channelOf(act), message, act.signature);
+      return deliverMessage(channel, message, act.signature);
     },
     /** Presses the message's nth button with that action_id, and confirms. */
     async press(
@@ -151,7 +154,6 @@ export function createPeople(options: PeopleOptions) {
         actions: [{ ...button, block_id: "b1", action_ts: workspace.nextTs() }],
       });
     },
-    /** Edits a message. */
     async edit(act: Act & { readonly ts: string; readonly text: string }): Promise<Said> {
       const channel = channelOf(act);
       const before = messageOf(channel, act.ts);
@@ -160,7 +162,6 @@ export function createPeople(options: PeopleOptions) {
       workspace.replace(channel.id, after);
       return announce(channel, act, changedEvent(workspace, channel, { before, after }));
     },
-    /** Deletes a message. */
     async remove(act: Act & { readonly ts: string }): Promise<Said> {
       const channel = channelOf(act);
       const message = messageOf(channel, act.ts);
@@ -171,7 +172,7 @@ export function createPeople(options: PeopleOptions) {
     /** Delivers an old message again, as Slack does late after an outage. */
     async again(act: Omit<Act, "user"> & { readonly ts: string }): Promise<Said> {
       const channel = channelOf(act);
-      return tellOf(channel, messageOf(channel, act.ts), act.signature);
+      return deliverMessage(channel, messageOf(channel, act.ts), act.signature);
     },
     /** Adds the bot to the channel. */
     async invite(act: Act): Promise<void> {
@@ -194,9 +195,7 @@ function buttonsOf({ blocks }: SlackMessage): readonly ShownButton[] {
 }
 
 const fieldOf = (value: unknown, name: string): unknown =>
-  typeof value === "object" && value !== null
-    ? Object.entries(value).find(([key]) => key === name)?.[1]
-    : undefined;
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined;
 
 const isButton = (element: unknown): element is ShownButton =>
   fieldOf(element, "type") === "button" && typeof fieldOf(element, "action_id") === "string";

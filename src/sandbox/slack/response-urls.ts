@@ -17,14 +17,14 @@ export function createResponseUrls() {
   const given = new Map<string, { user: string; channel: string; until: number; uses: number }>();
 
   return {
-    /** Returns a token for answers to the user in the channel; `now` in milliseconds since the epoch. */
+    /** Returns a token to respond to the user in the channel; `now` in milliseconds since the epoch. */
     give(user: string, channel: string, now: number): string {
       const token = randomUUID();
       given.set(token, { user, channel, until: now + lifetimeMs, uses: 0 });
       return token;
     },
 
-    /** Posts the body as the answer that the token stands for. */
+    /** Posts the body in the token's channel, for everybody or for its user alone. */
     answer(token: string, body: unknown, context: ApiContext, now: number): Response {
       const url = given.get(token);
       if (url === undefined) return refused("no_service");

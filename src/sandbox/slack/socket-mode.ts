@@ -5,18 +5,14 @@ import { WebSocket, WebSocketServer } from "ws";
 import { z } from "zod";
 import type { Send } from "./deliver.ts";
 
-/** What Socket Mode needs. */
-export interface SocketModeOptions {
-  readonly appId: string;
-  /** How long an app may take for its ack, in milliseconds; Slack gives three seconds. */
-  readonly answerWithinMs: number;
-}
-
 const envelopeTypes = { event: "events_api", command: "slash_commands", interaction: "interactive" } as const;
 const ack = z.object({ envelope_id: z.string(), payload: z.unknown() });
 
-/** https://docs.slack.dev/apis/events-api/using-socket-mode */
-export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions) {
+/**
+ * Socket Mode. An app must ack within `answerWithinMs`.
+ * https://docs.slack.dev/apis/events-api/using-socket-mode
+ */
+export function createSocketMode({ appId, answerWithinMs }: { appId: string; answerWithinMs: number }) {
   const sockets = new Set<WebSocket>();
   const acks = new Map<string, (payload: unknown) => void>();
   const tickets = new Set<string>();
@@ -100,7 +96,6 @@ export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions) {
       tickets.add(ticket);
       return `${path}?ticket=${ticket}&app_id=${appId}`;
     },
-    /** How many apps are connected. */
     connections: (): number => sockets.size,
     /** Asks the apps to reconnect, as Slack does every few hours. */
     refresh(): void {
@@ -108,11 +103,10 @@ export function createSocketMode({ appId, answerWithinMs }: SocketModeOptions) {
         socket.send(JSON.stringify({ type: "disconnect", reason: "refresh_requested", debug_info: {} }));
       }
     },
-    /** Sends any text as one frame to every app, an envelope or not. */
+    /** Sends a raw text frame to every app. */
     say(frame: string): void {
       for (const socket of sockets) socket.send(frame);
     },
-    /** Ends every connection. */
     close(): void {
       for (const socket of sockets) socket.terminate();
       webSockets.close();

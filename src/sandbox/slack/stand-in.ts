@@ -17,7 +17,7 @@ import { createSocketMode } from "./socket-mode.ts";
 import { answerCall, type SlackCall } from "./web-api.ts";
 import { createWorkspace, emptyWorkspace, type SlackSnapshot } from "./workspace.ts";
 
-/** What the stand-in is made of. */
+/** Options of the Slack stand-in. */
 export interface SlackStandInOptions {
   readonly signingSecret: string;
   readonly botToken: string;
@@ -52,7 +52,7 @@ export interface SlackFault extends Fault {
 /** See `createSlackStandIn`. */
 export type SlackStandIn = ReturnType<typeof createSlackStandIn>;
 
-/** A Slack that remembers, on Slack's wire protocol, with one workspace in memory. */
+/** A stateful stand-in for Slack that speaks its wire protocol, with one workspace in memory. */
 export function createSlackStandIn(options: SlackStandInOptions) {
   const { signingSecret, botToken, appToken, eventsUrl, now = Date.now } = options;
   const { retryDelaysMs = slackRetryDelaysMs, answerWithinMs = 3_000 } = options;
@@ -126,7 +126,7 @@ export function createSlackStandIn(options: SlackStandInOptions) {
     set baseUrl(url: string) {
       baseUrl = url.replace(/\/$/, "");
     },
-    /** Serves Socket Mode there, and delivers everything that way from then on. Needs an app token. */
+    /** Serves Socket Mode on the server's path and sends all later deliveries that way. Needs an app token. */
     attachSocketMode: socketMode.attach,
     /** How many apps are connected by Socket Mode. */
     get connections(): number {
@@ -149,9 +149,9 @@ export function createSlackStandIn(options: SlackStandInOptions) {
     subscribe: workspace.subscribe,
     /** Every Web API call so far, oldest first. */
     calls: calls as readonly SlackCall[],
-    /** Has the next calls of a method fail. */
+    /** Makes the next calls of a method fail. */
     fail: faults.add,
-    /** Resolves when everything that was said has been delivered. */
+    /** Resolves when all events have been delivered. */
     delivered: idle,
     /** Ends repetitions and connections. */
     close(): void {
@@ -161,7 +161,7 @@ export function createSlackStandIn(options: SlackStandInOptions) {
   };
 }
 
-/** The answer that the trouble puts in place of the method's; null: none. */
+/** Returns the response that replaces the method's; null if the call goes ahead. */
 function faultAnswer({ retryAfter, status, error }: SlackFault["with"]): Response | null {
   if (retryAfter !== undefined) {
     const headers = { "retry-after": String(retryAfter) };
@@ -171,7 +171,7 @@ function faultAnswer({ retryAfter, status, error }: SlackFault["with"]): Respons
   return error === undefined ? null : Response.json({ ok: false, error });
 }
 
-/** An answer whose body breaks off; the server that carries it breaks the connection. */
+/** A response whose body fails, which makes the server cut the connection. */
 const brokenAnswer = (): Response =>
   new Response(
     new ReadableStream({

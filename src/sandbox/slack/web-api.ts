@@ -2,7 +2,7 @@ import { chatMethods } from "./chat-methods.ts";
 import { conversationMethods } from "./conversation-methods.ts";
 import { type Answer, type ApiContext, type Method, type Params, Refusal } from "./method.ts";
 
-/** A call of the Web API that arrived. */
+/** A recorded Web API call. */
 export interface SlackCall {
   readonly method: string;
   /** Without the token. */
@@ -11,7 +11,7 @@ export interface SlackCall {
   readonly at: number;
 }
 
-/** What the Web API needs. */
+/** The parts of the stand-in that serve the Web API. */
 export interface WebApiOptions extends ApiContext {
   readonly botToken: string;
   readonly appToken?: string | undefined;

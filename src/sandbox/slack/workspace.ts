@@ -20,6 +20,10 @@ const slackMessage = z.object({
 /** A message, as `conversations.history` returns it. */
 export type SlackMessage = z.infer<typeof slackMessage>;
 
+/** True for every message of a thread but the first. */
+export const isReply = ({ ts, thread_ts }: SlackMessage): boolean =>
+  thread_ts !== undefined && thread_ts !== ts;
+
 const slackEphemeral = slackMessage
   .pick({ ts: true, thread_ts: true, text: true, blocks: true })
   .extend({ channel: text });
@@ -69,7 +73,7 @@ export const emptyWorkspace: SlackSnapshot = {
 /** A workspace, and the changes that can be made to it. */
 export type Workspace = ReturnType<typeof createWorkspace>;
 
-/** `now` in milliseconds since the epoch. */
+/** Creates a workspace with a copy of the state; `now` in milliseconds since the epoch. */
 export function createWorkspace(initial: SlackSnapshot, now: () => number) {
   let state = structuredClone(initial);
   let lastMicroseconds = 0;
@@ -87,7 +91,7 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number) {
     state.channels.find(({ id, name }) => id === idOrName || name === idOrName);
   const message = (inChannel: string, ts: string): SlackMessage | undefined =>
     channel(inChannel)?.messages.find((each) => each.ts === ts);
-  /** A timestamp that no message has. */
+  /** Returns an unused timestamp. */
   const nextTs = (): string => {
     lastMicroseconds = Math.max(lastMicroseconds + 100, now() * 1000);
     return `${Math.floor(lastMicroseconds / 1e6)}.${String(lastMicroseconds % 1e6).padStart(6, "0")}`;
@@ -98,7 +102,6 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number) {
     botId: "B0SANDBOX",
     appId: "A0SANDBOX",
     team: state.team,
-    /** A copy of everything. */
     snapshot: (): SlackSnapshot => structuredClone(state),
     /** By id or by name. */
     channel,
@@ -109,7 +112,7 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number) {
     /** The first message of a message's thread; itself, if it is in no thread. */
     root: (inChannel: string, { ts, thread_ts }: SlackMessage): SlackMessage | undefined =>
       message(inChannel, thread_ts ?? ts),
-    /** Adds a message, under a new timestamp; the first message of its thread becomes one. */
+    /** Adds a message with a new timestamp. The thread's first message gets its `thread_ts`. */
     add(inChannel: string, words: Omit<SlackMessage, "ts">): SlackMessage {
       const added: SlackMessage = { ts: nextTs(), ...words };
       changeMessages(inChannel, (before) => [

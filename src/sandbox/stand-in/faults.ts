@@ -1,9 +1,9 @@
-/** Failures on demand, so that tests see how the bot copes with a platform or a network in trouble. */
+/** Injected failures of a platform or the network, for tests. */
 
-/** Whether the request has taken effect when it fails. */
+/** `after`: the request takes effect, but its response is lost. */
 type Moment = "before" | "after";
 
-/** The ways in which an answer can fail to arrive. */
+/** Failures without a response. */
 export interface Trouble {
   /** Never answers. */
   readonly hang?: Moment;
@@ -18,14 +18,14 @@ export interface Fault {
   readonly with: Trouble;
 }
 
-/** The faults that are still to happen, in the order of their arrival. */
+/** A queue of pending faults. */
 export function createFaults<F extends Fault>() {
   let pending: { readonly fault: F; left: number }[] = [];
   return {
     add(fault: F): void {
       pending.push({ fault, left: fault.times ?? 1 });
     },
-    /** Uses up one time of the first fault that hits; undefined if none does. */
+    /** Consumes one use of the first matching fault; undefined if none matches. */
     take(hits: (fault: F) => boolean): F["with"] | undefined {
       const entry = pending.find(({ fault }) => hits(fault));
       if (entry === undefined) return undefined;
@@ -36,7 +36,7 @@ export function createFaults<F extends Fault>() {
   };
 }
 
-/** Makes the call, unless the trouble comes first, and returns its answer unless the trouble withholds it. */
+/** Makes the call and returns its response; injects the failure before or after it. `cut` breaks the connection. */
 export async function withTrouble(
   { hang, reset }: Trouble,
   request: Request,

@@ -1,8 +1,7 @@
-/** The listeners of one thing that changes. */
+/** A set of change listeners. */
 export function createListeners() {
   const listeners = new Set<() => void>();
   return {
-    /** Calls every listener. */
     notify(): void {
       for (const listener of listeners) listener();
     },

@@ -48,7 +48,7 @@ test("the document and the header override the code's retryability", async () =>
   expect(await rejection(client.fetch("run-1"))).toMatchObject({ retryable: true });
 });
 
-test("a 503 is a refusal only if it says when to come back", async () => {
+test("a 503 is a refusal only with Retry-After", async () => {
   await using told = await startLocalApi(() => ({ status: 503, headers: { "retry-after": "7" } }));
   expect(await rejection(told.client({ retries: 0 }).create({ prompt: "x" }))).toMatchObject({
     certainty: "refused",
@@ -116,7 +116,7 @@ test("a redirect is not followed", async () => {
   expect(elsewhere.seen).toEqual([]);
 });
 
-test("a refused connection sent nothing", async () => {
+test("a refused connection is certainly not sent", async () => {
   const api = await startLocalApi(() => ({}));
   await api.close();
   const error = await rejection(api.client({ retries: 0 }).create({ prompt: "x" }));
@@ -125,14 +125,14 @@ test("a refused connection sent nothing", async () => {
   expect(faultOf(error).status).toBeUndefined();
 });
 
-test("a host that does not exist got nothing", async () => {
+test("a request to an unknown host is certainly not sent", async () => {
   const api = await startLocalApi(() => ({}));
   await api.close();
   const client = api.client({ baseUrl: "http://agent-runs.invalid/api/v1", retries: 0 });
   expect(await rejection(client.create({ prompt: "x" }))).toMatchObject({ certainty: "not-sent" });
 });
 
-test("a failed TLS handshake sent nothing", async () => {
+test("a failed TLS handshake is certainly not sent", async () => {
   await using api = await startLocalApi(() => ({}));
   const client = api.client({ baseUrl: api.baseUrl.replace("http:", "https:"), retries: 0 });
   const error = await rejection(client.create({ prompt: "x" }));

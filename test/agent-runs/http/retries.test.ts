@@ -48,7 +48,7 @@ test("a cancel is retried, but not on a conflict", async () => {
   expect(busy.seen).toHaveLength(1);
 });
 
-/** What each call that must be made only once comes to. */
+/** The outcome of each call that must be made only once. */
 const onceCalls = {
   create: (client: AgentRunsClient) => client.create({ prompt: "x" }),
   followUp: (client: AgentRunsClient) => client.followUp("run-1", { message: "x" }),

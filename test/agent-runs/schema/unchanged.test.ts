@@ -5,7 +5,7 @@ import { isUnchangedBy } from "#agent-runs/schema/unchanged.ts";
 import * as schema from "#agent-runs/schema.ts";
 import { run } from "#test/support/agent-runs/local-api.ts";
 
-/** What a service could write anywhere: right, null, missing, of another type, or nested. */
+/** Values that a service may send anywhere: valid, null, missing, of another type, or nested. */
 const odd = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("text", "", "2026-01-01T00:00:00Z") },
   fc.constantFrom<unknown>(null, undefined, true, 0, 1.5, [], {}, ["a"], [{}], { a: "b" }, { a: 1 }),
@@ -27,7 +27,7 @@ const someRun = fc
 const message = fc.record({ role: odd, content: fc.oneof(odd, fc.array(fields(["type", "text"]))) });
 const step = fc.record({ id: odd, messages: fc.oneof(odd, fc.array(message, { maxLength: 2 })), steps: odd });
 
-/** JSON as the wire has it: without what is undefined. */
+/** JSON as on the wire: without undefined values. */
 const onWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 test.each<[string, z.ZodType, fc.Arbitrary<unknown>]>([
@@ -57,7 +57,7 @@ function dropProto(this: unknown, _key: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== "__proto__"));
 }
 
-test("an ordinary run is left alone", () => {
+test("an ordinary run is returned unchanged", () => {
   const page = { runs: [{ ...run, metadata: { a: "b" }, more: 1 }], page_info: { has_next_page: false } };
   expect(isUnchangedBy(schema.listResponse)(page)).toBe(true);
   expect(isUnchangedBy(schema.listResponse)({ ...page, runs: [{ ...run, title: null }] })).toBe(false);

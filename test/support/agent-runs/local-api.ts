@@ -16,7 +16,7 @@ export interface Reply {
   readonly body?: unknown;
 }
 
-/** Answers a request; a function of the raw response can misbehave as no proper server does. */
+/** Answers a request; a function of the raw response can send invalid responses. */
 export type Handler = (request: Seen) => Reply | ((response: ServerResponse) => void);
 
 export const apiKey = "wk-0123456789-secret";

@@ -1,7 +1,7 @@
 import { eventually } from "#test/support/eventually.ts";
 import { type World, written } from "./world.ts";
 
-/** What Alice does and sees in the channel `general`. */
+/** Alice's actions and view in the channel `general`. */
 export function asking(world: World) {
   const replies = (ts: string, text: string) =>
     world

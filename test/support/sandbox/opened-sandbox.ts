@@ -18,7 +18,7 @@ export interface OpenedSandbox {
   readonly dataDir: string;
   readonly received: Received[];
   readonly logged: readonly LogLine[];
-  /** What the receiver answers from now on. */
+  /** Sets the receiver's next responses. */
   answerWith(status: number): void;
   /** Carries out an act as the page does. */
   act(
@@ -26,9 +26,9 @@ export interface OpenedSandbox {
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; answer: unknown }>;
-  /** Calls a method of the Slack in here as the bot does. */
+  /** Calls a method of the Slack stand-in as the bot does. */
   slack(method: string, body: object): Promise<Record<string, unknown>>;
-  /** Calls the GitHub in here as the bot does. */
+  /** Calls the GitHub stand-in as the bot does. */
   github(method: string, path: string, body?: object): Promise<Response>;
   stop(): Promise<void>;
 }
