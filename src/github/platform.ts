@@ -11,7 +11,7 @@ export const github: PlatformKind = {
   facts: {
     hasStateLabels: true,
     help: [
-      "Give me a command after `/agent` at the start of a comment's line, or mention me and write it behind my name.",
+      "Give me a command after `/agent` at the start of a comment's line, or mention me and write it after my name.",
     ],
   },
   people: { pattern: /^[\w-]+(\[bot\])?$/, advice: "write the GitHub login, without @" },

@@ -2,15 +2,16 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stateLabels } from "#core/effect.ts";
 import type { GitHubAuth } from "#github/client.ts";
-import { calls, events, optionalTokenCalls } from "#github/required-scopes.ts";
+import { events } from "#github/understand/event-of.ts";
 import { again, alice, card, effect, first, permission, reply, view } from "#test/support/github/effects.ts";
 import { appAuth, repo, start, tokenAuth } from "#test/support/github/start.ts";
+import { calls, optionalTokenCalls } from "./required-scopes.ts";
 
 const manifest = JSON.parse(
   readFileSync(new URL("../../manifests/github-app.json", import.meta.url), "utf8"),
 );
 
-/** The entry of `needs.ts` that a request was; the request itself if there is none. */
+/** Returns the entry of `required-scopes.ts` that fits the request; the request itself if there is none. */
 function entryOf(request: string): string {
   const fits = Object.keys({ ...calls, ...optionalTokenCalls }).filter((call) => {
     const pattern = call.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replaceAll(/\{\w+\}/g, "[^/]+");

@@ -5,6 +5,8 @@ import { emptyWorkspace } from "#sandbox/slack/workspace.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { createWorld, messagesIn } from "#test/support/slack/world.ts";
 
+const form = "application/x-www-form-urlencoded";
+
 test("a slash command becomes a command that has no place yet", async () => {
   await using world = await createWorld();
   const { status, body, triggerId } = await world.slack.slash({
@@ -188,10 +190,30 @@ test("a request without a signature is refused", async () => {
   expect(world.events).toEqual([]);
 });
 
-test("other paths and methods are not found", async () => {
+test("an unsigned check of the certificate is answered, and an event in it is ignored", async () => {
   await using world = await createWorld();
-  expect((await fetch(world.botUrl)).status).toBe(404);
-  expect((await fetch(`${world.botUrl}/more`, { method: "POST", body: "{}" })).status).toBe(404);
+  const post = (body: Record<string, string>) =>
+    fetch(world.botUrl, {
+      method: "POST",
+      body: new URLSearchParams(body).toString(),
+      headers: { "content-type": form },
+    });
+  const command = {
+    command: "/agent",
+    text: "run it",
+    user_id: "UALICE",
+    channel_id: "C0GENERAL",
+    trigger_id: "1",
+  };
+  const payload = JSON.stringify({
+    type: "event_callback",
+    event: { type: "message", channel: "C0GENERAL", user: "UALICE", text: "run it", ts: "1.1" },
+  });
+  expect((await post({ ssl_check: "1" })).status).toBe(200);
+  expect((await post({ ...command, ssl_check: "1" })).status).toBe(200);
+  expect((await post({ payload, ssl_check: "1" })).status).toBe(200);
+  expect((await post({ ...command, ssl_check: "0" })).status).toBe(401);
+  expect(world.events).toEqual([]);
 });
 
 test("Slack's verification of the URL is answered", async () => {
@@ -259,7 +281,6 @@ test("edits, deletions, joins and malformed payloads are acked and are no events
 test("signed bodies of an unknown kind are answered at once: 200 for an object, 400 for anything else", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "auth.test", times: 100, with: { status: 500 } });
-  const form = "application/x-www-form-urlencoded";
   for (const body of [
     "{}",
     '{"type":"view_closed"}',
