@@ -4,7 +4,7 @@ import { Webhooks } from "@octokit/webhooks";
 import { discardRest } from "#base/discard-rest.ts";
 import type { Log } from "#base/log.ts";
 import { type Delivery, eventOf } from "#github/understand/event-of.ts";
-import type { AskIdentity } from "#github/understand/identity.ts";
+import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Accept } from "#ports.ts";
 import { readBody } from "./read-body.ts";
 
@@ -27,8 +27,11 @@ interface Answer {
   readonly text: string;
 }
 
-const nothingToDo: Answer = { status: 202, text: "This event does not concern the bot." };
-const unreadable: Answer = { status: 400, text: "The payload lacks fields that this event always has." };
+const answers: Readonly<Record<Awaited<ReturnType<Accept>>, Answer>> = {
+  saved: { status: 200, text: "Saved." },
+  ignored: { status: 200, text: "Nothing to do." },
+  again: { status: 503, text: "This came too early; deliver it again." },
+};
 
 /** Returns a check that accepts a signature with any of the secrets. Throws if there is no secret. */
 function createVerify(webhookSecret: string): (body: string, signature: string) => Promise<boolean> {
@@ -58,21 +61,12 @@ export function createListener(options: ListenerOptions) {
     const event = await eventOf(payload, delivery, identity);
     if (event === undefined) {
       log.error("A GitHub delivery could not be understood", { ...delivery });
-      return unreadable;
+      return { status: 400, text: "The payload lacks fields that this event always has." };
     }
-    if (event === null) return nothingToDo;
+    if (event === null) return { status: 202, text: "This event does not concern the bot." };
     const taken = await accept(event);
     if (taken !== "again") heard(event.id);
-    switch (taken) {
-      case "saved":
-        return { status: 200, text: "Saved." };
-      case "ignored":
-        return { status: 200, text: "Nothing to do." };
-      case "again":
-        return { status: 503, text: "This came too early; deliver it again." };
-      default:
-        return taken satisfies never;
-    }
+    return answers[taken];
   }
 
   async function answerTo(request: IncomingMessage): Promise<Answer | null> {

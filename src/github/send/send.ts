@@ -9,7 +9,7 @@ import { faultOf, impossible } from "#github/faults.ts";
 import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
-import type { AskIdentity } from "#github/understand/identity.ts";
+import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
 import { setStateLabel } from "./labels.ts";

@@ -1,7 +1,6 @@
 import type { PersonEvent } from "#core/event.ts";
-import type { AskIdentity } from "./identity.ts";
 import { commented, labeled, labeledPullRequest, withAction } from "./payload.ts";
-import { commentEvent, labelEvent, needsIdentity } from "./translate.ts";
+import { type AskIdentity, commentEvent, labelEvent, needsIdentity } from "./translate.ts";
 
 /** The webhook events that the bot understands, with their actions. GitHub adds `ping` by itself. */
 export const events: Readonly<Record<string, readonly string[]>> = {

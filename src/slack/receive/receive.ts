@@ -43,9 +43,9 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
     const event = translate(payload, await identity(), now());
     if (event === null) return;
     const taken = await accept(event).catch((error: unknown) => {
-      throw new NotTaken(event.id, String(error), { cause: error });
+      throw new Error(`${event.id} was not taken in: ${error}`, { cause: error });
     });
-    if (taken === "again") throw new NotTaken(event.id, "it came before what it belongs to");
+    if (taken === "again") throw new Error(`${event.id} came before what it belongs to`);
   }
 
   const socket = receive.kind === "socket" ? createSocket({ ...receive, apiUrl, log, take }) : null;
@@ -59,12 +59,4 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
     },
     stop: async () => socket?.stop(),
   };
-}
-
-/** Thrown when an event was not taken in. */
-class NotTaken extends Error {
-  constructor(eventId: string, why: string, options?: ErrorOptions) {
-    super(`${eventId} was not taken in: ${why}`, options);
-    this.name = "NotTaken";
-  }
 }

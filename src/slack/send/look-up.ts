@@ -3,7 +3,7 @@ import type { Effect } from "#core/effect.ts";
 import type { MessageId } from "#core/place.ts";
 import { type StoredMessage, storedMessage } from "#slack/payloads.ts";
 import { type SlackPlace, timestampOf } from "#slack/place.ts";
-import type { Self } from "#slack/translate.ts";
+import { isOurs, type Self } from "#slack/translate.ts";
 import { messagePages } from "./message-pages.ts";
 
 const metadataType = "agent_runs_bot";
@@ -14,14 +14,10 @@ export const metadataOf = (effect: Effect) => ({
   event_payload: { effect: effect.id, kind: effect.kind },
 });
 
-/** Our clock and Slack's may differ by this. */
+/** The bot's clock and Slack's may differ by this. */
 const skewMs = 2 * 60_000;
-/** Enough even for a busy channel: the message is searched for soon after it was sent. */
+/** Enough for a busy channel: the search comes soon after the post. */
 const mostPages = 50;
-
-/** Whether the bot posted the message; anybody can post the same text and metadata. */
-export const isOurs = (message: StoredMessage, self: Self): boolean =>
-  message.user === self.userId || (self.botId !== null && message.bot_id === self.botId);
 
 /** Whether the message is one of the bot's cards. */
 export const isCard = (message: StoredMessage, self: Self): boolean =>
@@ -32,7 +28,7 @@ const payloadOf = ({ metadata }: StoredMessage) =>
 
 /**
  * Returns the id of the message that an earlier try of the effect posted; null: there is none. Rejects as
- * `WebClient` does; then nothing may be posted, since the message may exist.
+ * `WebClient` does; then the effect must not be posted, since the message may exist.
  */
 export async function findPosted(
   client: WebClient,

@@ -2,14 +2,8 @@ import type { WebClient } from "@slack/web-api";
 import { rawPage } from "#slack/payloads.ts";
 import type { SlackPlace } from "#slack/place.ts";
 
-/** One page of a list, with its messages unparsed. */
-export interface MessagePage {
-  readonly messages: readonly Readonly<Record<string, unknown>>[];
-  readonly isLast: boolean;
-}
-
 /**
- * Yields the messages of a thread (oldest first) or of a channel (newest first) between two of Slack's timestamps,
+ * Yields the unparsed messages of a thread (oldest first) or of a channel (newest first) between two of Slack's timestamps,
  * both inclusive, in at most `mostPages` pages of 200. Slack adds a thread's first message whatever the bounds.
  * Throws as `WebClient` does.
  */
@@ -18,7 +12,10 @@ export async function* messagePages(
   { channel, threadTs: ts }: SlackPlace,
   between: { readonly oldest?: string; readonly latest?: string },
   mostPages: number,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<{
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  readonly isLast: boolean;
+}> {
   const common = { channel, ...between, inclusive: true, include_all_metadata: true, limit: 200 };
   const pages =
     ts === undefined

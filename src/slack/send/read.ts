@@ -4,9 +4,9 @@ import type { ReadEffect } from "#core/effect.ts";
 import type { ContextMessage } from "#core/outcome.ts";
 import { plainAnswer, type StoredMessage, spoken, storedMessage } from "#slack/payloads.ts";
 import { millisecondsOf, type SlackPlace, timeOf, timestampOf } from "#slack/place.ts";
-import type { Self } from "#slack/translate.ts";
+import { isOurs, type Self } from "#slack/translate.ts";
 import { plainText } from "#slack/wire-text.ts";
-import { isCard, isOurs } from "./look-up.ts";
+import { isCard } from "./look-up.ts";
 import { messagePages } from "./message-pages.ts";
 
 /** Messages after these pages are not read. */
