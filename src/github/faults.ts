@@ -42,9 +42,7 @@ function reasonOf(status: number, { headers }: Response): string {
     case 401:
       return "GitHub does not accept the bot's credentials.";
     case 403: {
-      const needed = headers["x-accepted-github-permissions"];
-      const permission =
-        typeof needed === "string" && needed !== "" ? needed : "issues=write; pull_requests=write";
+      const permission = headers["x-accepted-github-permissions"] || "issues=write; pull_requests=write";
       return `GitHub does not let the bot do this: the conversation is locked, or the bot lacks a permission (${permission}).`;
     }
     case 404:

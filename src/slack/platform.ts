@@ -29,19 +29,16 @@ export const slack: PlatformKind = {
   },
 };
 
-const settingsOf = (settings: SlackSettings): PlatformSettings => ({
-  secrets: [
-    settings.botToken,
-    settings.receive.kind === "http" ? settings.receive.signingSecret : settings.receive.appToken,
-  ],
+const settingsOf = ({ receive, ...more }: SlackSettings): PlatformSettings => ({
+  secrets: [more.botToken, receive.kind === "http" ? receive.signingSecret : receive.appToken],
   reached: (publicUrl) =>
-    settings.receive.kind === "socket" ? "Socket Mode" : `request URL ${publicUrl}/slack/events`,
+    receive.kind === "socket" ? "Socket Mode" : `request URL ${publicUrl}/slack/events`,
   async open({ accept, log, clock }) {
     const { createSlackReceiver } = await import("#slack/receive/receive.ts");
     const { createSlackPlatform } = await import("#slack/send/send.ts");
-    const { listener, ...receiver } = createSlackReceiver({ ...settings, accept, log, now: clock.now });
+    const { listener, ...receiver } = createSlackReceiver({ receive, ...more, accept, log, now: clock.now });
     return {
-      platform: createSlackPlatform({ ...settings, log }),
+      platform: createSlackPlatform({ ...more, log }),
       routes: listener === undefined ? {} : { "POST /slack/events": listener },
       ...receiver,
     };

@@ -20,7 +20,7 @@ function entryOf(request: string): string {
   return fits.length === 1 ? (fits[0] ?? request) : request;
 }
 
-/** Every kind of effect in every way it can go, and what was missed, as the stand-in saw it. */
+/** Performs every kind of effect in every way and reads missed events; returns the calls that the stand-in saw. */
 async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string[]> {
   await using github = await start({ auth, hooksAllowed });
   await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
@@ -49,9 +49,9 @@ async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string
 }
 
 describe("the GitHub App's manifest", () => {
-  it("covers exactly the calls that are made", async () => {
+  it("covers exactly the calls that the bot makes", async () => {
     const made = [...(await everyCall(appAuth)), ...(await everyCall(tokenAuth))];
-    // Whether the token may see webhooks is found out by asking.
+    // The bot tries whether the token may see webhooks.
     const tried = ["GET /repos/{owner}/{repo}/hooks"];
     expect([...new Set(made)].toSorted()).toEqual([...Object.keys(calls), ...tried].toSorted());
   });

@@ -7,7 +7,7 @@ import type { Repo } from "#github/place.ts";
 
 type KnownPermission = Exclude<Permission, "unknown">;
 
-/** Each command and comment would otherwise cost one more of the 5,000 requests an hour that GitHub allows. */
+/** Saves one of the 5,000 requests an hour that GitHub allows for each command and comment. */
 const remembered = 10_000;
 
 /** A response without a permission is an error, not a "none". */

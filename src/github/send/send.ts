@@ -32,11 +32,11 @@ export interface GitHubPlatformOptions {
   readonly publicUrl?: string;
 }
 
-/** GitHub's sending side, and what the receiver needs of it. */
+/** GitHub's sending side, with the parts that the receiver uses. */
 export interface GitHubPlatform extends Platform {
   /** The bot's identity, for the receiver. */
   readonly identity: AskIdentity;
-  /** The receiver reports here the ids of the events that were taken in. */
+  /** Notes the id of an event that was taken in. */
   readonly heard: (eventId: string) => void;
   readonly missed: NonNullable<Platform["missed"]>;
 }

@@ -13,7 +13,7 @@ import { visibleText } from "./visible-text.ts";
 export interface Identity {
   /** Login under which its comments appear: `octocat`, or `my-app[bot]`. */
   readonly login: string;
-  /** The name that people write after `@` to mention it. */
+  /** The name after `@` in a mention of the bot. */
   readonly mention: string;
 }
 
@@ -48,7 +48,7 @@ export const needsIdentity = {
 /** Returns the event of a label. `delivery`: the X-GitHub-Delivery GUID, the same in a redelivery. */
 export function labelEvent(payload: Labeled, delivery: string, us: Identity | null): LabelEvent {
   const { issue, label, repository, sender } = payload;
-  // With a person's token the bot's state labels seem to come from that person.
+  // With a person's token the bot's state labels appear to come from that person.
   const ours = us !== null && same(sender.login, us.login) && isStateLabel(label.name);
   return {
     kind: "label",

@@ -6,7 +6,8 @@ import { harmless, silence } from "./safe-text.ts";
 
 /**
  * Slack's limits, in characters or counts. https://docs.slack.dev/reference/block-kit/blocks; the markdown
- * blocks of one message share their 12,000. `plain` is the bot's: a message refused as too long must get shorter.
+ * blocks of one message share their 12,000. `plain` is the bot's own limit: a message that was refused as too long
+ * must get shorter.
  */
 const limits = {
   section: 3_000,

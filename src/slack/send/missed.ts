@@ -89,7 +89,10 @@ export function createMissed({ client, identity, log }: MissedOptions) {
     logLimit(left.size);
     unread = left;
     last = { since, from };
-    return replies.toSorted((one, other) => compare(one.message, other.message));
+    return replies.toSorted(
+      ({ message: one }, { message: other }) =>
+        millisecondsOf(one) - millisecondsOf(other) || one.localeCompare(other),
+    );
   }
 
   return (missed: Missed): Promise<readonly PersonEvent[]> =>
@@ -99,6 +102,3 @@ export function createMissed({ client, identity, log }: MissedOptions) {
 }
 
 const startedMs = (place: Place): number => millisecondsOf(readPlace(place)?.threadTs ?? "0.0");
-
-const compare = (one: string, other: string): number =>
-  millisecondsOf(one) - millisecondsOf(other) || (one < other ? -1 : one > other ? 1 : 0);

@@ -16,12 +16,12 @@ export interface Reply {
   readonly body?: unknown;
 }
 
-/** Answers a request; a function of the raw response can misbehave as no proper server does. */
+/** Answers a request; a function of the raw response can misbehave. */
 export type Handler = (request: Seen) => Reply | ((response: ServerResponse) => void);
 
 export const apiKey = "wk-0123456789-secret";
 
-/** Short pauses, so that tests of retries take milliseconds; no test checks the times. */
+/** Short waits, so that tests of retries take milliseconds; no test checks the times. */
 const quick = { apiKey, backoffMs: 1, maxBackoffMs: 2 };
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -1,4 +1,4 @@
-/** Tells a thread's story to the core: events and outcomes go in, effects are looked at. No I/O, no clock. */
+/** Plays a thread's story against the core: takes events and outcomes, shows effects. No I/O, no clock. */
 import { createDecide } from "#core/decide/decide.ts";
 import type { Effect } from "#core/effect.ts";
 import type { ButtonEvent, CommandEvent, Event, LabelEvent, ReplyEvent } from "#core/event.ts";
@@ -181,7 +181,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
       outcome(effect.id, { ok: false, fault: full });
     },
     outcome,
-    /** Performs every effect that is there, and what follows, with plain successes. */
+    /** Performs every pending effect, and those that follow, with plain successes. */
     performAll: (): void => {
       for (let guard = 0; guard < 100; guard += 1) {
         const thread_ = now();
@@ -200,7 +200,7 @@ export function story(change: Partial<Rules> = {}, saved: Thread | null = null) 
     /** Views of the pending effects of the kind, as plain text. */
     said: (kind: "tell" | "reply" | "card"): string[] =>
       now().effects.flatMap((effect) => (effect.kind === kind ? [words(effect.view)] : [])),
-    /** The thread as another version or another story left it. */
+    /** Replaces the thread, as if another version had saved it. */
     load: (changes: Partial<Thread>): void => {
       thread = { ...now(), ...changes };
     },

@@ -1,13 +1,13 @@
 import type { Clock } from "#ports.ts";
 
 export interface HandClock extends Clock {
-  /** Advances the time, fires the timers that are due in order, and lets everything that follows happen. */
+  /** Advances the time, fires due timers in order, and waits for the work that they start. */
   advance(ms: number): Promise<void>;
   /** Number of pending timers. */
   waiting(): number;
 }
 
-/** Waits for everything that happens without time passing. */
+/** Waits for all work that needs no time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -17,7 +17,7 @@ export interface MemoryStore extends Store {
 export function createMemoryStore(): MemoryStore {
   const threads = new Map<Ref, Thread>();
   const refs = new Map<Ref, Ref>();
-  /** Changes run one after the other. */
+  /** Changes run one after another. */
   let last: Promise<unknown> = Promise.resolve();
 
   function put(thread: Thread): void {

@@ -22,7 +22,7 @@ export interface SetUp {
   readonly engine: Engine;
   readonly logged: readonly LogLine[];
   readonly observed: EngineEvent[];
-  /** An event of this place comes in and asks for the effects. */
+  /** Delivers an event in this place that asks for the effects. */
   ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
   /** Another process on the same store, as after `kill -9` of this one. */
   restart(): SetUp;

@@ -59,7 +59,7 @@ export function newRecord(dispatch: string, more: Partial<RunRecord> = {}): RunR
 
 export interface SmallDecide {
   readonly decide: Decide;
-  /** Every outcome that was decided, whether or not it was saved. */
+  /** Every outcome that was decided, saved or not. */
   readonly outcomes: { readonly effect: string; readonly outcome: Outcome }[];
   readonly runEvents: Run[];
   /** The effects that an event adds, by its id; without an entry, none. */
@@ -69,8 +69,8 @@ export interface SmallDecide {
 }
 
 /**
- * As little deciding as the engine needs: an event adds the effects that the test wrote down for it, what
- * succeeds or is refused is dropped, what may succeed later is put off by a second, doubled each time.
+ * The smallest core that the engine works with: an event adds the effects that the test gives for it; an effect
+ * that succeeds or is refused is dropped; one that may succeed later waits a second, doubled each time.
  */
 export function createSmallDecide(): SmallDecide {
   const outcomes: { effect: string; outcome: Outcome }[] = [];

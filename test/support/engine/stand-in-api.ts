@@ -2,7 +2,7 @@ import type { TranscriptMessage } from "#core/answer.ts";
 import type { CreateRequest, Run } from "#core/run.ts";
 import type { AgentRuns, ApiFault, Clock, Factories, RunQuery, Transcripts } from "#ports.ts";
 
-/** What the API's client rejects with. */
+/** The error that the API's client rejects with. */
 export class Refusal extends Error implements ApiFault {
   readonly certainty: ApiFault["certainty"];
   readonly retryable: boolean;
@@ -35,7 +35,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   readonly ignores = new Set<"name" | "created_after" | "updated_after">();
   /** Called before each call takes effect; it may throw, or wait. */
   before: (call: Call) => Promise<void> | void = () => {};
-  /** Called after each call took effect; it may throw, so that the caller does not know. */
+  /** Called after each call took effect; it may throw, so that the caller does not learn the outcome. */
   afterwards: (call: Call) => Promise<void> | void = () => {};
   readonly #clock: Clock;
   pageSize = 500;

@@ -1,4 +1,4 @@
-/** Real servers on the loopback: the stand-in behind Node's HTTP, and the receiver that its webhooks go to. */
+/** Real servers on the loopback: the stand-in, and the receiver of its webhooks. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
@@ -30,7 +30,7 @@ export interface StartOptions {
   readonly auth?: GitHubAuth;
   readonly accept?: Accept;
   readonly initial?: GitHubSnapshot;
-  /** The receiver's; the stand-in signs with `webhookSecret`. */
+  /** The receiver's secret; the stand-in signs with `webhookSecret`. */
   readonly receiverSecret?: string;
   readonly requestTimeoutMs?: number;
   readonly permissionTtlMs?: number;

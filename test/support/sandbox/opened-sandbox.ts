@@ -18,22 +18,22 @@ export interface OpenedSandbox {
   readonly dataDir: string;
   readonly received: Received[];
   readonly logged: readonly LogLine[];
-  /** What the receiver answers from now on. */
+  /** Sets the receiver's answers from now on. */
   answerWith(status: number): void;
-  /** Carries out an act as the page does. */
+  /** Performs an act as the page does. */
   act(
     path: string,
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; answer: unknown }>;
-  /** Calls a method of the Slack in here as the bot does. */
+  /** Calls a method of the sandbox's Slack as the bot does. */
   slack(method: string, body: object): Promise<Record<string, unknown>>;
-  /** Calls the GitHub in here as the bot does. */
+  /** Calls the sandbox's GitHub as the bot does. */
   github(method: string, path: string, body?: object): Promise<Response>;
   stop(): Promise<void>;
 }
 
-/** A sandbox behind the bot's own web server, on a port of its own. It is stopped when the test is over. */
+/** Opens a sandbox behind the bot's own web server, on its own port. It is stopped after the test. */
 export async function openSandbox(
   options: { dataDir?: string; publicUrl?: string } = {},
 ): Promise<OpenedSandbox> {
