@@ -1,4 +1,3 @@
-/** Octokit with the bot's credentials: a token, or an App with its installations. */
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";

@@ -38,14 +38,11 @@ export interface SlackMessage {
 }
 
 /** Returns the view as a message, with the answer as Markdown. */
-export function toMessage(view: View): SlackMessage {
-  return compose(view, (answer) => [{ type: "markdown", text: markdown(answer) }]);
-}
+export const toMessage = (view: View): SlackMessage =>
+  compose(view, (answer) => [{ type: "markdown", text: markdown(answer) }]);
 
 /** Returns the view as a message, with the answer as plain text. */
-export function toPlainMessage(view: View): SlackMessage {
-  return compose(view, plainSections);
-}
+export const toPlainMessage = (view: View): SlackMessage => compose(view, plainSections);
 
 function compose(view: View, show: (answer: string) => readonly KnownBlock[]): SlackMessage {
   const quote = view.quote === undefined ? "" : quotation(view.quote, limits.section);

@@ -37,7 +37,6 @@ export async function readThread(
   } catch (error) {
     const isLongLimit = error instanceof WebAPIRateLimitedError && error.retryAfter * 1000 > longestWaitMs;
     if (!isLongLimit) throw error;
-    isComplete = false;
   }
   const messages = [...stored.values()];
   const isLate = (ts: string): boolean => millisecondsOf(ts) > untilMs;
