@@ -1,7 +1,6 @@
 /**
- * How long Slack and GitHub wait for the bot's answer at 50 requests a second, while everything that follows
- * from them is performed. The bot and what it is compared with take turns, so that a change of the machine's
- * mood meets both.
+ * The time that Slack and GitHub wait for the bot's answer at 50 requests a second, while the bot also performs the
+ * resulting work. The bot and the baseline take turns, so that a change of the machine's load affects both.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createLabeled, slashCommand } from "#bench/load/deliveries.ts";
@@ -14,7 +13,7 @@ const perSecond = 50;
 const rounds = 3;
 const shotsInRound = 200;
 const warmUpShots = 200;
-/** As long as Slack, GitHub and the API take to answer, roughly. */
+/** Roughly the response time of Slack, GitHub and the API. */
 const answerAfterMs = 100;
 const idleWithinMs = 60_000;
 const times = 2;
@@ -81,7 +80,7 @@ function contestOf(bareUrl: string, botUrl: string, toBare: () => Shot, toBot: (
   };
 }
 
-/** Waits until everything that the bot has to perform is performed. */
+/** Waits until the bot has no work left. */
 async function idle(bot: Bot): Promise<void> {
   const started = performance.now();
   while ((await metricOf(bot, "pending_effects")) > 0) {

@@ -1,6 +1,6 @@
 /**
- * How long after its start the bot has performed all that 1,000 of its 10,000 threads still ask for. They were
- * accepted while everything outside was down; now it is there again, and limits nobody's rate.
+ * The time from the bot's start until it has performed the pending work of 1,000 of its 10,000 threads. The events
+ * were accepted while everything outside was down; now it is up again and has no rate limits.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createLabeled, slashCommand } from "#bench/load/deliveries.ts";
@@ -42,7 +42,7 @@ export async function measureBacklog(ground: Ground): Promise<readonly Figure[]>
   ];
 }
 
-/** Has a bot accept the events while nothing outside can be reached, ends it, and returns the effects left to do. */
+/** Lets a bot accept the events while everything outside is down, stops it, and returns the pending effects. */
 async function layDown(ground: Ground, outside: Outside, dataDir: string): Promise<number> {
   const { slackUrl, githubUrl, apiUrl } = outside;
   const [slack, github, api] = [await openGate(slackUrl), await openGate(githubUrl), await openGate(apiUrl)];
@@ -61,7 +61,7 @@ async function layDown(ground: Ground, outside: Outside, dataDir: string): Promi
   return pending;
 }
 
-/** Resolves when each has its run and nothing is pending. */
+/** Resolves when each event has its run and no effect is pending. */
 async function performed(bot: Bot, outside: Outside): Promise<void> {
   const deadline = performance.now() + doneWithinMs;
   let created = 0;

@@ -1,6 +1,6 @@
 /**
- * Measures what the bot promises about its speed, beside baselines. Asserts nothing: it fails only if it
- * could not measure.
+ * Measures the bot's promised speed beside baselines. It asserts nothing, and fails only if a measurement is
+ * impossible.
  *
  *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [client] [service] [soak] [--dir <a folder on the disk to measure>]]
  */
@@ -22,7 +22,7 @@ import { measureSoak } from "./soak.ts";
 interface Part {
   readonly title: string;
   readonly measure: (ground: Ground) => Promise<readonly Figure[]>;
-  /** It takes too long to be measured each time. */
+  /** Too slow to be measured each time. */
   readonly onlyNamed?: true;
 }
 
@@ -74,7 +74,7 @@ const parts: Readonly<Record<string, Part>> = {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** False if it could not be measured. */
+/** Returns false if the measurement failed. */
 async function run({ title, measure }: Part, dir: string): Promise<boolean> {
   print(`\n${title}`);
   const started = performance.now();

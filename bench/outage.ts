@@ -1,6 +1,6 @@
 /**
- * How long Slack and GitHub wait for the bot's answer while the API hangs or refuses, beside a healthy one, at
- * 50 requests a second. The healthy and the sick take turns, so that a change of the machine's mood meets all.
+ * The time that Slack and GitHub wait for the bot's answer at 50 requests a second while the API hangs or refuses,
+ * beside a healthy API. They take turns, so that a change of the machine's load affects all.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createLabeled, slashCommand } from "#bench/load/deliveries.ts";
@@ -15,7 +15,7 @@ const rounds = 2;
 const shotsInRound = 150;
 const warmUpShots = 200;
 const answerAfterMs = 100;
-/** Until what the round asked for is on its way. Nothing is waited for that an outage holds up. */
+/** Waits until the requests of the round are performed, except for those that the outage delays. */
 const betweenMs = 2_000;
 const times = 1.5;
 const modes = ["open", "hangs", "refuses"] as const satisfies readonly GateMode[];

@@ -1,7 +1,7 @@
 /**
- * What following 1,000 unfinished runs costs: the real engine and client, on the real store, against an API in
- * another process that counts what it is asked. The engine's clock jumps from tick to tick, so that hours pass
- * in seconds; how long a tick takes is measured by the real one.
+ * The cost of following 1,000 unfinished runs: the real engine, client and store, against an API in another process
+ * that counts its requests. The engine's clock jumps from tick to tick, so that hours pass in seconds; the duration
+ * of a tick is measured by the real clock.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
@@ -62,7 +62,7 @@ export async function measurePoll(ground: Ground): Promise<readonly Figure[]> {
 /** `changes`: the changed runs that such a tick finds; `bareMs`: the time of the requests alone. */
 function figureOf(what: string, ticks: readonly Tick[], changes: number, bareMs: number): Figure {
   const requests = ticks.reduce((sum, tick) => sum + tick.requests, 0) / ticks.length;
-  // Judged as it is printed: now and then a tick also looks for runs that were not seen for long.
+  // Compared as printed: some ticks also look for runs that were not seen for a long time.
   const mean = requests.toFixed(1);
   const most = Math.max(...ticks.map((tick) => tick.requests));
   const took = ticks.map(({ tookMs }) => tookMs);
@@ -75,7 +75,7 @@ function figureOf(what: string, ticks: readonly Tick[], changes: number, bareMs:
   };
 }
 
-/** Milliseconds to fetch and parse the runs by bare means, so many pages of them; none: an empty list. */
+/** Milliseconds to fetch and parse so many pages of runs without the engine; 0 pages: an empty list. */
 async function timeBare(outside: Outside, pages: 0 | 2): Promise<number> {
   const times: number[] = [];
   for (let turn = 0; turn < 20; turn += 1) {
@@ -117,7 +117,7 @@ async function startPoller(ground: Ground, outside: Outside) {
   });
   await engine.start();
 
-  /** Waits until what followed from the last tick is performed and saved, then has the next one. */
+  /** Waits until the work of the last tick is performed and saved, then starts the next tick. */
   async function tick(): Promise<Tick> {
     while (engine.status().pendingEffects > 0) await delay(5);
     const found = new Promise<number>((resolve, reject) => {
@@ -145,12 +145,12 @@ async function startPoller(ground: Ground, outside: Outside) {
   return {
     tick,
     ticksFor,
-    /** Some ticks that find so many changes each, and those of the minute after each, which find none. */
+    /** Measures ticks that find so many changes each, and the ticks of the minute after each, which find none. */
     async changes(count: number) {
       const finding: Tick[] = [];
       const after: Tick[] = [];
       for (let repetition = 0; repetition < repetitions; repetition += 1) {
-        // Changes after long quiet, so that one tick is not measured in the minute after another.
+        // The changes are far apart, so that no tick is measured in the minute after another change.
         await ticksFor(10 * minuteMs);
         await outside.turnRuns({ count, at: clock.now() });
         const found = await tick();

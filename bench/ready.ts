@@ -1,6 +1,6 @@
 /**
- * How soon after its imports the bot is ready, and how much memory it has then: with 100,000 settled threads
- * and 1,000 unsettled ones, and with none. A process that is refused for its PORT tells when the imports end.
+ * The time from the bot's imports until it is ready, and its memory then: with 100,000 settled and 1,000 unsettled
+ * threads, and with none. A process with an invalid PORT exits when its imports end, which gives their time.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { fillFolder } from "#bench/store/store-fill.ts";
@@ -80,7 +80,7 @@ async function startOnce(ground: Ground, outside: Outside, dataDir: string): Pro
   return { readyMs, memory, later };
 }
 
-/** Milliseconds until a bot that has read its configuration, which is the first it does, refuses it. */
+/** Milliseconds until a bot exits because of its configuration, which it reads first. */
 async function timeImports(ground: Ground, outside: Outside): Promise<number> {
   const started = performance.now();
   const env = { ...environmentOf(outside, ground.folder()), PORT: "none" };

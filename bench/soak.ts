@@ -1,6 +1,6 @@
 /**
- * Memory of the bot after so many accepted events and after ten times as many. Each is a command for help: a
- * thread of its own, whose answer is performed and which is settled then, so that nothing has to stay.
+ * Memory of the bot after a number of accepted events and after ten times as many. Each event is a help command in
+ * its own thread, which is settled after the answer, so that nothing has to be kept.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { slashCommand } from "#bench/load/deliveries.ts";
@@ -11,10 +11,10 @@ import type { Ground } from "#bench/world/ground.ts";
 import { type Bot, memoryOf, metricOf, startBot, startOutside } from "#bench/world/world.ts";
 import { signedRequest } from "#sandbox/slack/deliver.ts";
 
-/** The promise is about these; what does not fit into the time is a tenth or less of it, and the table says so. */
+/** The promised numbers; if the time is too short, a tenth or less is measured, and the table says so. */
 const aimedEvents = 100_000;
 const boundMs = 150_000;
-/** Senders that each wait for the answer: as fast as the bot takes them. */
+/** Senders that each wait for the answer before they send again. */
 const senders = 16;
 const rateShots = 1_000;
 const fewestEvents = 2_000;
@@ -54,7 +54,7 @@ export async function measureSoak(ground: Ground): Promise<readonly Figure[]> {
 
 const round = (events: number): number => Math.floor(events / 10_000) * 10_000;
 
-/** `/agent help` without an address to answer at, so that the answer goes to the stand-in's own Web API. */
+/** `/agent help` without a response URL, so that the answer goes to the stand-in's Web API. */
 function helpCommand(): Shot {
   const { path, body } = slashCommand();
   const fields = new URLSearchParams(body);
@@ -65,7 +65,7 @@ function helpCommand(): Shot {
   return { path, headers: signed.headers, body: fields.toString() };
 }
 
-/** Resolves when all were accepted and what they ask for is performed. */
+/** Resolves when all events were accepted and their work is performed. */
 async function send(bot: Bot, events: number): Promise<void> {
   let left = events;
   const sender = async (): Promise<void> => {

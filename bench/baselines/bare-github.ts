@@ -1,4 +1,4 @@
-/** The baseline: Octokit's handler of webhooks with a listener that does nothing. */
+/** The baseline: Octokit's webhook handler with a listener that does nothing. */
 import { createServer } from "node:http";
 import { createNodeMiddleware, Webhooks } from "@octokit/webhooks";
 import { secrets } from "#bench/world/credentials.ts";

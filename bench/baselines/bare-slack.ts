@@ -1,4 +1,4 @@
-/** The baseline: a Bolt app that acknowledges one command, and nothing else. */
+/** The baseline: a Bolt app that only acknowledges one command. */
 import { App, HTTPReceiver } from "@slack/bolt";
 import { secrets } from "#bench/world/credentials.ts";
 import { endWithParent } from "#bench/world/ground.ts";

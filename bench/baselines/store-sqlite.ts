@@ -1,4 +1,4 @@
-/** The baseline: the same statements over node:sqlite, each change a transaction of its own on the main thread. */
+/** The baseline: the same statements over node:sqlite, each change in its own transaction on the main thread. */
 
 import type { Thread } from "#core/thread.ts";
 import { connect, statementRunner } from "#disk/database.ts";

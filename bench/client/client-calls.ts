@@ -51,7 +51,7 @@ for (const kind of kinds) {
   for (const call of [kind.ours, kind.sdk, kind.ours, kind.sdk]) await roundOf(kind, call);
   const all: { ours: number; sdk: number }[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    // The second client collects the first one's garbage, so they take turns at being first.
+    // The second client collects the first one's garbage, so they take turns in going first.
     const first = round % 2 === 0 ? "ours" : "sdk";
     const second = first === "ours" ? "sdk" : "ours";
     const measured = { ours: 0, sdk: 0 };

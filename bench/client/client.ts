@@ -1,4 +1,4 @@
-/** Our client of the Agent Runs API beside the official SDK (oz-agent-sdk), with the same local server. */
+/** Compares our client of the Agent Runs API with the official SDK (oz-agent-sdk) on the same local server. */
 import { atMost, type Figure, inMs, median } from "#bench/world/figures.ts";
 import type { Ground } from "#bench/world/ground.ts";
 

@@ -1,13 +1,13 @@
 /**
- * Sends requests over a few connections that are kept, the next one when the one before is answered. It
- * speaks HTTP itself, since a whole client would take longer than the servers that are measured.
+ * Sends requests over a few kept connections, each after the answer to the one before. It writes HTTP itself, since
+ * a full client would take longer than the measured servers.
  */
 import { connect, type Socket } from "node:net";
 
 export interface Volume {
   /** Answers a second. */
   readonly rate: number;
-  /** Milliseconds from sending to the whole answer, one a request. */
+  /** Milliseconds from sending to the complete answer, one for each request. */
   readonly waits: readonly number[];
 }
 
@@ -17,7 +17,7 @@ export interface Wanted {
   readonly body?: string;
 }
 
-/** Keeps `connections` busy for so long. Rejects if one answer is not a 200. */
+/** Keeps `connections` busy for the given time. Rejects if an answer is not a 200. */
 export async function closedLoop(
   url: string,
   next: () => Wanted,
@@ -74,7 +74,7 @@ export async function closedLoop(
   return { rate: (waits.length * 1000) / (performance.now() - begin), waits };
 }
 
-/** The bytes of the answer that are still missing after this beginning; null if it has no complete header yet. */
+/** Returns the number of missing bytes after this beginning of an answer; null if its header is incomplete. */
 function missingOf(beginning: Buffer): number | null {
   const end = beginning.indexOf("\r\n\r\n");
   if (end < 0) return null;

@@ -1,11 +1,11 @@
-/** What Slack and GitHub send, signed, and as large as from them. */
+/** Deliveries of Slack and GitHub, signed and as large as the real ones. */
 import { createHmac, randomUUID } from "node:crypto";
 import { issuesOf, repository, secrets } from "#bench/world/credentials.ts";
 import { issueJson, labelJson, repositoryJson, userJson } from "#sandbox/github/payloads.ts";
 import { signedRequest } from "#sandbox/slack/deliver.ts";
 import type { Shot } from "./open-loop.ts";
 
-/** `/agent run …`, from another click each time. */
+/** Makes a `/agent run …` with a new trigger id each time. */
 export function slashCommand(): Shot {
   const fields = {
     token: "verification-token",

@@ -1,8 +1,8 @@
-/** A clock on which waiting takes no time: it jumps from timer to timer. */
+/** A clock without waiting: it jumps from timer to timer. */
 import type { Clock } from "#ports.ts";
 
 export interface FastClock extends Clock {
-  /** Jumps to the timer that is due next, and fires it; false if none waits. */
+  /** Jumps to the next timer and fires it; returns false if there is none. */
   jump(): boolean;
 }
 

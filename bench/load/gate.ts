@@ -1,4 +1,4 @@
-/** Stands before a system and lets requests through, leaves them without an answer, or refuses them. */
+/** A proxy in front of a system that passes requests on, leaves them unanswered, or refuses them. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 
@@ -7,7 +7,7 @@ export type GateMode = "open" | "hangs" | "refuses";
 export interface Gate {
   /** The system's URL with the gate in its place. */
   readonly url: string;
-  /** Whoever was left hanging before is let go of. */
+  /** Changes the behaviour; requests that hang until then are released. */
   turn(mode: GateMode): void;
   close(): void;
 }

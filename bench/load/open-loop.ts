@@ -7,7 +7,7 @@ export interface Shot {
   readonly body: string;
 }
 
-/** So long before its time a shot is waited for without sleeping, since timers are late. */
+/** Timers are late, so the last milliseconds before a request are waited without a timer. */
 const watchMs = 3;
 
 /**
@@ -26,14 +26,14 @@ export async function volley(
     const dueAt = begin + (index * 1000) / perSecond;
     await until(dueAt);
     const answer = send(`${url}${shot.path}`, shot, agent).then(() => performance.now() - dueAt);
-    // Awaited at the end; until then a failure must not count as one that nobody waits for.
+    // Awaited at the end; until then a failure must not count as an unhandled rejection.
     answer.catch(() => {});
     answers.push(answer);
   }
   try {
     return await Promise.all(answers);
   } finally {
-    // A connection that rests until the next volley may be closed just when it is used again.
+    // A connection that is idle until the next round may be closed just when it is used again.
     agent.destroy();
   }
 }

@@ -1,4 +1,4 @@
-/** Runs to measure with, laid down as the service would have written them, but in one transaction. */
+/** Runs for the measurements, written as the service writes them, but in one transaction. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CreateRequest } from "#agent-runs/schema.ts";
@@ -22,7 +22,7 @@ const words =
     " ",
   );
 
-/** Between 1 and 4 kB of words, another one each time, and for each thousandth a word that the others lack. */
+/** Returns 1 to 4 kB of words, different each time; each thousandth text has a word that the others lack. */
 function promptOf(index: number): string {
   const text: string[] = index % 1000 === 0 ? ["Zebra:"] : [];
   const length = 1_000 + ((index * 7919) % 3_000);
@@ -76,7 +76,7 @@ function endedRun(index: number): RunDocument {
   };
 }
 
-/** Lays down that many runs in the data folder of a service. */
+/** Writes that many runs to the data folder of a service. */
 export async function fillRuns(dataDir: string, count: number): Promise<void> {
   const folder = join(dataDir, "service");
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-/** The service that is measured, in a process of its own. Its one agent works on the first run for ever. */
+/** The measured service, in its own process. Its one agent works on the first run for ever. */
 import { setFlagsFromString } from "node:v8";
 import { serve } from "@hono/node-server";
 import { endWithParent } from "#bench/world/ground.ts";

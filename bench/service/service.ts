@@ -1,6 +1,6 @@
 /**
- * The embedded service with 100,000 runs, beside a bare HTTP handler of the same framework that answers a
- * constant. They take turns, so that a change of the machine's mood meets both.
+ * Compares the embedded service with 100,000 runs to a bare HTTP handler of the same framework that returns a
+ * constant. They take turns, so that a change of the machine's load affects both.
  */
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,11 +11,11 @@ import { memoryOf } from "#bench/world/world.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { apiKey, betweenMs, fillRuns, firstDay, idOf, requestOf } from "./service-fill.ts";
 
-/** What `npm run service` gives Node besides the script. */
+/** Node's flags in `npm run service`. */
 const flags = manifest.scripts.service.split(" ").filter((word) => word.startsWith("--"));
 const stored = 100_000;
 const connections = 64;
-/** As many runs are waited for at once. */
+/** Number of concurrent waits for runs. */
 const watched = 500;
 const turns = 5;
 const turnMs = 1_500;
@@ -32,7 +32,7 @@ const create = (): Wanted => ({
   body: JSON.stringify(requestOf(++created)),
 });
 
-/** Query of a page of 100, by what it is called. */
+/** Queries for a page of 100, by name. */
 const pages: Readonly<Record<string, () => string>> = {
   "latest changes": () => "",
   "one state and one name": () => `&state=FAILED&name=team-${Math.floor(Math.random() * 20)}`,

@@ -1,4 +1,4 @@
-/** What `store.ts` measures, beside its aims. It runs in a process of its own, as from the command line. */
+/** Runs `store.ts` in its own process and compares its figures with the aims. */
 import { execa } from "execa";
 import { atMost, type Figure, inMs, timesBaseline } from "#bench/world/figures.ts";
 import type { Ground } from "#bench/world/ground.ts";

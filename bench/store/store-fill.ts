@@ -1,4 +1,4 @@
-/** Threads to measure with, written as the store writes them, but without an fsync each. */
+/** Threads for the measurements, written as the store writes them, but without an fsync for each. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Thread } from "#core/thread.ts";
@@ -10,7 +10,7 @@ import { lastNumberIn } from "#store/thread-tables.ts";
 export const placeOf = (index: number): string => `slack:T1:C1:${1_700_000_000 + index}.000100`;
 const runOf = (index: number): string => `0198c0de-0000-7000-8000-${String(index).padStart(12, "0")}`;
 
-/** A thread of some 2.5 kB: one ended run, its card, twenty events seen. */
+/** A thread of about 2.5 kB: one ended run, its card, twenty known events. */
 export function sampleThread(index: number): Thread {
   const place = placeOf(index);
   const by = { platform: "slack", id: "U1", name: "Ada", bot: false };
@@ -57,13 +57,13 @@ export function sampleThread(index: number): Thread {
   };
 }
 
-/** The thread with one more event seen and the oldest forgotten. */
+/** Returns the thread with one more known event and without the oldest. */
 export function touched(thread: Thread | null, step: number): Thread {
   if (thread === null) throw new Error("the thread to change is not there");
   return { ...thread, seen: [...thread.seen.slice(1), `slack:T1:C1:${1_800_000_000 + step}.000300`] };
 }
 
-/** Lays down that many settled threads in the data folder. */
+/** Writes that many settled threads to the data folder. */
 export const fillFolder = (folder: string, threads: number): Promise<void> =>
   addThreads(folder, function* () {
     for (let index = 0; index < threads; index += 1) yield sampleThread(index);

@@ -1,4 +1,4 @@
-/** Opens the store in the folder it is given, in a process of its own, and prints what that took. */
+/** Opens the store in the given folder, in its own process, and prints the time and memory that it took. */
 import { openStore } from "#store/open-store.ts";
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };

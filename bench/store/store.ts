@@ -13,7 +13,7 @@ import { openSqlite } from "#bench/baselines/store-sqlite.ts";
 import { databaseName, openStore } from "#store/open-store.ts";
 import { fillFolder, placeOf, sampleThread, touched } from "./store-fill.ts";
 
-/** Turns that each contender gets, so that a change of the machine's mood meets both. */
+/** Turns of each contender, so that a change of the machine's load affects both. */
 const turns = 10;
 
 const { values } = parseArgs({
@@ -46,7 +46,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Changes and new threads one after another, then 100 of each that start at once. */
+/** Makes changes and new threads one after another, then 100 of each at once. */
 async function takeTurn(of: Contender, threads: number, steps: number, first: number): Promise<void> {
   let next = first;
   const work = {

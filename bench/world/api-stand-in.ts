@@ -9,7 +9,7 @@ export const apiPath = "/api/v1";
 /** The path prefix of the bench's own requests. */
 export const controlPath = "/bench";
 
-/** The time from a run's creation until it works. */
+/** The time from a run's creation until the agent starts. */
 const beginsAfterMs = 1_000;
 
 interface StoredRun {
@@ -53,7 +53,7 @@ export function createApiStandIn(url: () => string): RequestListener {
     return { run_id: id, task_id: id, state: run.state };
   }
 
-  /** Runs that have been at work since then. */
+  /** Runs at work, with the time since when. */
   function add({ name, runs: added }: Addition): void {
     for (const { id, at } of added) {
       const title = "fix the flaky test";

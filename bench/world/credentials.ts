@@ -1,4 +1,4 @@
-/** The credentials of the bench's bot and stand-ins, and the contents of its GitHub. */
+/** The credentials of the bot and the stand-ins, and the initial contents of GitHub. */
 import { defaultSnapshot, type GitHubSnapshot } from "#sandbox/github/snapshot.ts";
 
 export const secrets = {
@@ -12,7 +12,7 @@ export const secrets = {
 export const runName = "bench";
 export const repository = "octo/app";
 
-/** The stand-in's usual world with so many open issues, numbered from 1. */
+/** Returns the stand-in's default contents with so many open issues, numbered from 1. */
 export function issuesOf(count: number): GitHubSnapshot {
   const snapshot = defaultSnapshot();
   const at = "2026-01-01T00:00:00Z";

@@ -8,7 +8,7 @@ export interface Figure {
   readonly aim?: { readonly text: string; readonly met: boolean };
 }
 
-/** The value below which that share of the values lies; NaN if there are none. */
+/** Returns the quantile of the values, such as 0.5 for the median; NaN if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
@@ -19,13 +19,13 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export const inMs = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`;
 export const inMegabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;
 
-/** An aim that is a bound; a figure that could not be had never meets it. */
+/** An aim that is an upper bound; a missing figure never meets it. */
 export const atMost = (value: number, bound: number, text: string): NonNullable<Figure["aim"]> => ({
   text,
   met: value <= bound,
 });
 
-/** How many times the baseline, with the bound as its aim. */
+/** A multiple of the baseline, with an aim. */
 export function timesBaseline(
   what: string,
   ours: number,

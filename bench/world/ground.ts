@@ -1,4 +1,4 @@
-/** Folders on the disk to measure and processes for a part of the bench. Both end with it. */
+/** Folders on the measured disk and processes for a part of the bench. They are removed when it ends. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,9 +10,9 @@ const endsWithinMs = 15_000;
 
 export interface Started {
   readonly pid: number;
-  /** Resolves with the first match in what it wrote to either stream; rejects if it ends before, or after a minute. */
+  /** Resolves with the first match in the output; rejects if the process ends first, or after a minute. */
   wrote(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Sends SIGTERM, and SIGKILL if that does not end it; resolves when it is gone. */
+  /** Sends SIGTERM, then SIGKILL if necessary; resolves when the process has ended. */
   end(): Promise<void>;
 }
 
@@ -20,8 +20,8 @@ export interface Ground extends Disposable {
   /** A new, empty folder. */
   folder(): string;
   /**
-   * Starts a script of the repository, given by its path there, in a process of its own. Its standard input
-   * ends with us, so that it can end then too. `cwd`: a new folder, so that no `.env` is read.
+   * Starts a script of the repository, given by its path there, in its own process. Its standard input ends with
+   * this process, so that it can end too. `cwd`: by default a new folder, so that no `.env` is read.
    */
   start(script: string, options?: StartOptions): Started;
 }
@@ -34,7 +34,7 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** `dir`: where the folders are made. */
+/** `dir`: the parent of the folders. */
 export function createGround(dir: string): Ground {
   const folders: string[] = [];
   const children = new Set<ChildProcess>();

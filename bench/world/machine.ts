@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { resolve } from "node:path";
 
-/** The file system of the folder, as the system names it; "unknown" where it does not tell. */
+/** Returns the name of the folder's file system; "unknown" if the system does not provide it. */
 function fileSystemOf(dir: string): string {
   let mounts: string;
   try {

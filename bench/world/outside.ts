@@ -1,8 +1,8 @@
 /**
  * The world outside the bot in a process of its own: stand-ins of Slack, GitHub and the Agent Runs API.
  *
- * --answer-after: milliseconds, as long as a real one would take. In life its work costs the bot's machine
- * nothing, so here it has a lower priority than what is measured.
+ * --answer-after: the delay of each answer in milliseconds, as of a real system. Real systems run on other machines,
+ * so this process has a lower priority than the measured one.
  */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";

@@ -1,9 +1,9 @@
-/** Threads with an unfinished run, laid down beside others as the store would have written them. */
+/** Threads with an unfinished run, written as the store writes them. */
 import { addThreads, sampleThread } from "#bench/store/store-fill.ts";
 import type { Thread } from "#core/thread.ts";
 import { runName } from "./credentials.ts";
 
-/** The run is at work since `at`, milliseconds since the epoch. */
+/** Returns a thread whose run works since `at`, in milliseconds since the epoch. */
 function unsettled(index: number, at: number): { readonly thread: Thread; readonly runId: string } {
   const thread = sampleThread(index);
   const [record] = thread.runs;

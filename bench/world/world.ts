@@ -17,11 +17,11 @@ export interface Outside {
   readonly githubUrl: string;
   /** Of the API, `/api/v1` included. */
   readonly apiUrl: string;
-  /** Tells the stand-ins where the bot is, so that they deliver to it. */
+  /** Sets the bot's address, to which the stand-ins deliver. */
   tellBot(url: string): Promise<void>;
   addRuns(addition: Addition): Promise<void>;
   turnRuns(turn: Turn): Promise<void>;
-  /** What the API was asked since this was asked last. */
+  /** Returns the API's requests since the last call. */
   asked(): Promise<RequestCounts>;
   end(): Promise<void>;
 }
@@ -72,14 +72,14 @@ export const environmentOf = (outside: Outside, dataDir: string): Record<string,
   GITHUB_API_URL: outside.githubUrl,
 });
 
-/** What `npm start` gives Node besides the script. */
+/** Node's flags in `npm start`. */
 const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"));
 
 export interface Bot extends Started {
   readonly url: string;
 }
 
-/** Resolves when the bot has said that it listens and `/readyz` has answered 200. */
+/** Resolves when the bot listens and `/readyz` returns 200. */
 export async function startBot(ground: Ground, outside: Outside, dataDir: string): Promise<Bot> {
   const env = environmentOf(outside, dataDir);
   const started = ground.start("src/start.mjs", { flags: startFlags, env });

@@ -1,17 +1,16 @@
-/** Octokit with the bot's credentials: a token, or an App with its installations. */
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
 import type { Log } from "#base/log.ts";
-import type { Identity } from "#github/understand/identity.ts";
+import type { Identity } from "#github/understand/translate.ts";
 import type { Repo } from "./place.ts";
 
-/** GitHub waits ten seconds for the answer to a webhook, and the first one waits for the identity. */
+/** GitHub waits ten seconds for the answer to a webhook, and the first delivery waits for the identity. */
 const identityTimeoutMs = 5_000;
-/** Without this memory, each effect would cost one more request, and each installation's token too. */
+/** Saves one request for each effect, and one for each installation's token. */
 const rememberedRepos = 1_000;
 
-/** Thrown when a proxy answered instead of GitHub; whether anything happened is unknown. */
+/** Thrown when a proxy answered instead of GitHub; the outcome of the request is unknown. */
 class NotGitHub extends Error {
   constructor() {
     super("The response did not come from GitHub's API.");
@@ -19,14 +18,10 @@ class NotGitHub extends Error {
   }
 }
 
-/** The bot's credentials. */
+/** The bot's credentials; `privateKey` in PEM form. */
 export type GitHubAuth =
   | { readonly token: string }
-  | {
-      readonly appId: string | number;
-      /** PEM. */
-      readonly privateKey: string;
-    };
+  | { readonly appId: string | number; readonly privateKey: string };
 
 /** Options of `createGitHubClient`. */
 export interface ClientOptions {
@@ -42,9 +37,9 @@ export interface ClientOptions {
 export interface GitHubClient {
   /** Resolves with an Octokit that may act in the repository. Rejects as a request does. */
   in(repo: Repo): Promise<Octokit>;
-  /** Asks for the installation again next time, since it may have changed. */
+  /** Requests the repository's installation again next time, since it may have changed. */
   forget(repo: Repo): void;
-  /** Rejects as a request does. */
+  /** Resolves with the bot's identity. Rejects as a request does. */
   askIdentity(): Promise<Identity>;
   /** An Octokit that acts as the App itself; null for a token. */
   readonly asApp: Octokit | null;
@@ -52,17 +47,15 @@ export interface GitHubClient {
 
 /** Creates the client. Octokit's own plugins for retries are absent: the engine tries again. */
 export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: ClientOptions): GitHubClient {
-  // Octokit logs each failed request; the effect's fault is logged anyway.
-  const quiet = (message: string): void => log.debug(message);
-  const octokitLog = {
-    debug: () => {},
-    info: quiet,
-    warn: (message: string): void => log.warn(`GitHub's client: ${message}`),
-    error: quiet,
-  };
   const common = {
     userAgent: "agent-runs-bot",
-    log: octokitLog,
+    log: {
+      debug: () => {},
+      info: (message: string): void => log.debug(message),
+      warn: (message: string): void => log.warn(`GitHub's client: ${message}`),
+      // Octokit logs each failed request as an error; the effect's fault is logged anyway.
+      error: (message: string): void => log.debug(message),
+    },
     ...(apiUrl === undefined ? {} : { baseUrl: apiUrl.replace(/\/+$/, "") }),
   };
 

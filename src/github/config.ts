@@ -3,8 +3,9 @@ import { z } from "zod";
 import { apiAddress, readVariables } from "#config/variables.ts";
 import type { Given, ReadFile } from "#ports.ts";
 
+/** The GitHub credentials from the environment. */
 export interface GitHubSettings {
-  /** One, or several with commas between them while it is being changed. */
+  /** One secret, or several separated by commas while the secret is being changed. */
   readonly webhookSecret: string;
   readonly credentials:
     | { readonly kind: "token"; readonly token: string }
@@ -41,13 +42,14 @@ const variables = {
     .optional(),
 };
 
+/** The names of the environment variables that are read here. */
 export const gitHubVariables = Object.keys(variables);
 
 /** GitHub Actions and Codespaces set GITHUB_TOKEN and GITHUB_API_URL by themselves. */
 const isAmbient = ({ GITHUB_ACTIONS, CODESPACES }: Given): boolean =>
   GITHUB_ACTIONS === "true" || CODESPACES === "true";
 
-/** Reads the GitHub credentials. null: none are set, or there are problems. */
+/** Reads the GitHub credentials. `settings` is null if none are set or there are problems, in sentences for people. */
 export function readGitHubSettings(
   environment: Given,
   readFile: ReadFile,
@@ -64,26 +66,18 @@ export function readGitHubSettings(
       "GITHUB_TOKEN is set beside a GitHub App: unset it, or GITHUB_APP_ID and GITHUB_PRIVATE_KEY.",
     );
   }
-  if (withApp && !isSet("GITHUB_APP_ID")) {
-    problems.push(`GITHUB_APP_ID is missing: copy the App ID from ${app} → About.`);
+  const need = (name: keyof typeof variables, advice: string): void => {
+    if (!isSet(name)) problems.push(`${name} is missing: ${advice}.`);
+  };
+  if (withApp) {
+    need("GITHUB_APP_ID", `copy the App ID from ${app} → About`);
+    need("GITHUB_PRIVATE_KEY", `generate a key at ${app} → Private keys, and give its path`);
+  } else {
+    const page = "https://github.com/settings/personal-access-tokens";
+    need("GITHUB_TOKEN", `make one at ${page}, or set GITHUB_APP_ID and GITHUB_PRIVATE_KEY`);
   }
-  if (withApp && !isSet("GITHUB_PRIVATE_KEY")) {
-    problems.push(
-      `GITHUB_PRIVATE_KEY is missing: generate a key at ${app} → Private keys, and give its path.`,
-    );
-  }
-  if (!withApp && !isSet("GITHUB_TOKEN")) {
-    const where = "https://github.com/settings/personal-access-tokens";
-    problems.push(
-      `GITHUB_TOKEN is missing: make one at ${where}, or set GITHUB_APP_ID and GITHUB_PRIVATE_KEY.`,
-    );
-  }
-  if (!isSet("GITHUB_WEBHOOK_SECRET")) {
-    const where = withApp ? `${app} → Webhook` : "your repository → Settings → Webhooks";
-    problems.push(
-      `GITHUB_WEBHOOK_SECRET is missing: choose a long random text and enter it here and at ${where}.`,
-    );
-  }
+  const hooks = withApp ? `${app} → Webhook` : "your repository → Settings → Webhooks";
+  need("GITHUB_WEBHOOK_SECRET", `choose a long random text and enter it here and at ${hooks}`);
   const { GITHUB_TOKEN: token, GITHUB_APP_ID: appId, GITHUB_WEBHOOK_SECRET: webhookSecret } = values;
   const key = readKey(values.GITHUB_PRIVATE_KEY, readFile);
   if (key?.ok === false) problems.push(`GITHUB_PRIVATE_KEY ${key.problem}.`);
@@ -101,7 +95,7 @@ type KeyReading =
   | { readonly ok: true; readonly pem: string }
   | { readonly ok: false; readonly problem: string };
 
-/** The key itself, perhaps with its line breaks written as `\n`, or the path of the file that holds it. */
+/** `given`: the key, perhaps with its line breaks written as `\n`, or the path of the file that holds it. */
 function readKey(given: string | undefined, readFile: ReadFile): KeyReading | null {
   if (given === undefined) return null;
   let pem: string | null = given.replaceAll("\\n", "\n");
@@ -113,8 +107,7 @@ function readKey(given: string | undefined, readFile: ReadFile): KeyReading | nu
     }
   }
   if (pem === null) {
-    const problem = "is neither a private key in PEM form nor the path of a file that exists";
-    return { ok: false, problem };
+    return { ok: false, problem: "is neither a private key in PEM form nor the path of a file that exists" };
   }
   try {
     return { ok: true, pem: createPrivateKey(pem).export({ type: "pkcs8", format: "pem" }).toString() };

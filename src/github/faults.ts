@@ -1,9 +1,9 @@
-/** Failed requests to GitHub as faults of effects. Error messages are not read. */
+/** Failed requests to GitHub as faults of effects. They are not told apart by their messages. */
 import { z } from "zod";
 import { internalError, rateLimited, retryAfterMs, unanswered } from "#base/network-fault.ts";
 import type { Fault } from "#core/outcome.ts";
 
-/** GitHub asks for at least a minute if the response names no time. */
+/** GitHub asks clients to wait at least a minute if the response names no time. */
 const unnamedLimitMs = 60_000;
 
 /** Octokit's RequestError; `response` is missing if there was no answer. */
@@ -18,15 +18,13 @@ const problem = z.object({
   errors: z.array(z.object({ code: z.string().optional() })).optional(),
 });
 
-const statusOf = (error: unknown): number | null => {
+/** Whether `error` is a request that GitHub answered with this HTTP status. */
+export function hasStatus(error: unknown, status: number): boolean {
   const { data } = requestError.safeParse(error);
-  return data?.response === undefined ? null : data.status;
-};
+  return data?.response !== undefined && data.status === status;
+}
 
-/** Whether GitHub answered with this HTTP status. */
-export const hasStatus = (error: unknown, status: number): boolean => statusOf(error) === status;
-
-/** Returns how long a rate limit lasts, in milliseconds; null: this is none. `now` in milliseconds. */
+/** Returns the milliseconds that a rate limit lasts; null: the response is not about one. `now` in milliseconds. */
 function limitOf(status: number, { headers, data }: Response, now: number): number | null {
   if (status !== 403 && status !== 429) return null;
   const named = retryAfterMs(headers["retry-after"]);
@@ -44,9 +42,7 @@ function reasonOf(status: number, { headers }: Response): string {
     case 401:
       return "GitHub does not accept the bot's credentials.";
     case 403: {
-      const needed = headers["x-accepted-github-permissions"];
-      const permission =
-        typeof needed === "string" && needed !== "" ? needed : "issues=write; pull_requests=write";
+      const permission = headers["x-accepted-github-permissions"] || "issues=write; pull_requests=write";
       return `GitHub does not let the bot do this: the conversation is locked, or the bot lacks a permission (${permission}).`;
     }
     case 404:
@@ -69,11 +65,11 @@ export function faultOf(error: unknown, now: number): Fault {
   if (limitMs !== null) return rateLimited("GitHub", limitMs);
   if (status >= 500) return internalError("GitHub", `HTTP ${status}`);
   const code = problem.safeParse(response.data).data?.errors?.[0]?.code;
-  // Credentials may be renewed while the effect waits, and the end of a run must still be told then.
+  // Credentials may be renewed while the effect waits, and people must still learn that their run has ended.
   const retryable = status === 401;
   const fault: Fault = { certainty: "refused", retryable, reason: reasonOf(status, response) };
   return code === undefined ? fault : { ...fault, code };
 }
 
-/** Returns the fault of an effect that the bot can't perform on GitHub. */
+/** Returns the fault of an effect that makes no sense on GitHub. */
 export const impossible = (reason: string): Fault => ({ certainty: "refused", retryable: false, reason });

@@ -1,4 +1,3 @@
-/** Repositories, issues and comments as scopes, places and message ids. */
 import type { MessageId, Place, Scope } from "#core/place.ts";
 
 /** The part of GitHub's places before the colon. */

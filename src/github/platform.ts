@@ -2,7 +2,7 @@ import type { PlatformKind, PlatformSettings } from "#ports.ts";
 import { type GitHubSettings, gitHubVariables, readGitHubSettings } from "./config.ts";
 import { platformName, scopeOf } from "./place.ts";
 
-/** GitHub, as the rest of the bot knows it. */
+/** Describes GitHub to the rest of the bot. */
 export const github: PlatformKind = {
   name: platformName,
   title: "GitHub",
@@ -11,7 +11,7 @@ export const github: PlatformKind = {
   facts: {
     hasStateLabels: true,
     help: [
-      "Give me a command after `/agent` at the start of a comment's line, or mention me and write it behind my name.",
+      "Give me a command after `/agent` at the start of a comment's line, or mention me and write it after my name.",
     ],
   },
   people: { pattern: /^[\w-]+(\[bot\])?$/, advice: "write the GitHub login, without @" },
@@ -34,7 +34,7 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
   ],
   reached: (publicUrl) => `webhook URL ${publicUrl}/github/webhooks`,
   async open({ accept, log, clock, publicUrl }) {
-    const { createGitHubReceiver } = await import("#github/receive/receive.ts");
+    const { createListener } = await import("#github/receive/receive.ts");
     const { createGitHubPlatform } = await import("#github/send/send.ts");
     const platform = createGitHubPlatform({
       ...more,
@@ -44,7 +44,7 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
       ...(publicUrl === null ? {} : { publicUrl }),
     });
     const { identity, heard } = platform;
-    const { listener } = createGitHubReceiver({ accept, log, webhookSecret, identity, heard });
+    const listener = createListener({ accept, log, webhookSecret, identity, heard });
     return { platform, routes: { "POST /github/webhooks": listener } };
   },
 });

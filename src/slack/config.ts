@@ -2,9 +2,10 @@ import { z } from "zod";
 import { apiAddress, readVariables } from "#config/variables.ts";
 import type { Given } from "#ports.ts";
 
+/** The Slack app's credentials from the environment. */
 export interface SlackSettings {
   readonly botToken: string;
-  /** How Slack reaches the bot: signed requests, or a socket that the bot opens. */
+  /** Slack sends signed requests, or the bot opens a socket to Slack. */
   readonly receive:
     | { readonly kind: "http"; readonly signingSecret: string }
     | { readonly kind: "socket"; readonly appToken: string };
@@ -14,7 +15,7 @@ export interface SlackSettings {
 
 const app = "https://api.slack.com/apps → your app";
 
-/** A token that begins with `prefix`; one that belongs in another variable is recognised. */
+/** A token that begins with `prefix`. `others`: the variables of tokens with other prefixes. */
 const token = (prefix: string, name: string, page: string, others: Readonly<Record<string, string>>) =>
   z.string().superRefine((value, context) => {
     if (value.startsWith(prefix)) return;
@@ -46,9 +47,10 @@ const variables = {
     .optional(),
 };
 
+/** The names of the environment variables that are read here. */
 export const slackVariables = Object.keys(variables);
 
-/** Reads the Slack app's credentials. null: none are set, or there are problems. */
+/** Reads the Slack app's credentials. `settings` is null if none are set or there are problems. */
 export function readSlackSettings(environment: Given): {
   readonly settings: SlackSettings | null;
   readonly problems: readonly string[];
@@ -58,24 +60,24 @@ export function readSlackSettings(environment: Given): {
     SLACK_BOT_TOKEN: botToken,
     SLACK_SIGNING_SECRET: signingSecret,
     SLACK_APP_TOKEN: appToken,
-    SLACK_API_URL: url,
   } = values;
-  const anySet = isSet("SLACK_BOT_TOKEN") || isSet("SLACK_SIGNING_SECRET") || isSet("SLACK_APP_TOKEN");
-  if (!anySet && !isSet("SLACK_API_URL")) return { settings: null, problems };
+  const apiUrl = values.SLACK_API_URL;
+  const isUnset = problems.length === 0 && Object.values(values).every((value) => value === undefined);
+  if (isUnset) return { settings: null, problems };
+  const need = (name: string, page: string): void => {
+    problems.push(`${name} is missing: copy it from ${app} → ${page}.`);
+  };
   if (!isSet("SLACK_BOT_TOKEN")) {
-    const where = `${app} → OAuth & Permissions → Bot User OAuth Token (xoxb-…)`;
-    problems.push(`SLACK_BOT_TOKEN is missing: copy it from ${where}.`);
+    need("SLACK_BOT_TOKEN", "OAuth & Permissions → Bot User OAuth Token (xoxb-…)");
   }
   if (!isSet("SLACK_SIGNING_SECRET") && !isSet("SLACK_APP_TOKEN")) {
-    const where = `${app} → Basic Information → App Credentials`;
-    problems.push(
-      `SLACK_SIGNING_SECRET is missing: copy it from ${where}, or set SLACK_APP_TOKEN for Socket Mode.`,
-    );
+    const otherwise = "or set SLACK_APP_TOKEN for Socket Mode";
+    need("SLACK_SIGNING_SECRET", `Basic Information → App Credentials, ${otherwise}`);
   }
   const receive =
     appToken !== undefined
       ? ({ kind: "socket", appToken } as const)
       : signingSecret !== undefined && ({ kind: "http", signingSecret } as const);
   if (botToken === undefined || !receive || problems.length > 0) return { settings: null, problems };
-  return { settings: { botToken, receive, ...(url === undefined ? {} : { apiUrl: url }) }, problems };
+  return { settings: { botToken, receive, ...(apiUrl === undefined ? {} : { apiUrl }) }, problems };
 }

@@ -33,7 +33,14 @@ const sentences: Readonly<Record<string, string>> = {
   user_not_in_channel: "That person is not in the channel.",
 };
 
-/** Errors of Slack's own: the request may have been performed. */
+/** The fault of an effect for a person or place that Slack does not have. */
+export const unreachable: Fault = {
+  certainty: "refused",
+  retryable: false,
+  reason: "There is no such person or place in Slack.",
+};
+
+/** Slack's internal errors: the request may have been performed. */
 const internal: ReadonlySet<string> = new Set([
   "internal_error",
   "fatal_error",
@@ -65,7 +72,7 @@ function faultOfCode(code: string): Fault {
   if (!/^\w{1,100}$/.test(code)) return unanswered("Slack", null);
   if (internal.has(code)) return { ...internalError("Slack", code), code };
   const reason = sentences[code] ?? `Slack refused it (${code}).`;
-  // The token may be renewed while the effect waits, and the end of a run must still be told then.
+  // The token may be renewed while the effect waits, and people must still learn that their run has ended.
   return { certainty: "refused", retryable: reason === token, reason, code };
 }
 

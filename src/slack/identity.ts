@@ -10,7 +10,7 @@ const response = z.object({
   enterprise_id: z.string().nullish(),
 });
 
-/** Returns the bot's identity, which `auth.test` tells. Rejects as `WebClient` does. */
+/** Reads the bot's identity from `auth.test` and remembers it. Rejects as `WebClient` does. */
 export const createIdentity = (client: WebClient): Remembered<Self> =>
   remember(async () => {
     const self = response.parse(await client.auth.test());

@@ -15,22 +15,26 @@ const slashCommand = z.object({
 /** A slash command. */
 export type SlashCommand = z.infer<typeof slashCommand>;
 
-const timestamp = z.string().regex(/^\d{1,11}\.\d{1,6}$/);
-
-/** https://docs.slack.dev/reference/events/message and app_mention; a mention is delivered as both. */
-export const messageEvent = z.object({
-  type: z.enum(["message", "app_mention"]),
+/** The author and text of a message, in events and in lists. */
+const said = z.object({
   subtype: z.string().nullish(),
-  channel: z.string().min(1),
-  channel_type: z.string().nullish(),
   user: z.string().nullish(),
-  /** The author's workspace or organization, in a channel that is shared between several. */
-  user_team: z.string().nullish(),
   username: z.string().nullish(),
   bot_id: z.string().nullish(),
   bot_profile: z.object({ name: z.string().nullish() }).nullish(),
-  user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
   text: z.string().nullish(),
+});
+
+const timestamp = z.string().regex(/^\d{1,11}\.\d{1,6}$/);
+
+/** https://docs.slack.dev/reference/events/message and app_mention; a mention is delivered as both. */
+export const messageEvent = said.extend({
+  type: z.enum(["message", "app_mention"]),
+  channel: z.string().min(1),
+  channel_type: z.string().nullish(),
+  /** The author's workspace or organization, in a channel that is shared between several. */
+  user_team: z.string().nullish(),
+  user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
   files: z.array(z.unknown()).nullish().catch(null),
   ts: timestamp,
   thread_ts: z.string().nullish(),
@@ -69,7 +73,7 @@ const blockActions = z.object({
     )
     .min(1),
 });
-/** Somebody pressed a button. */
+/** The press of a button. */
 export type BlockActions = z.infer<typeof blockActions>;
 
 const payload = z.union([
@@ -83,24 +87,18 @@ const payload = z.union([
 /** A payload of a kind that the bot understands. */
 export type Payload = z.infer<typeof payload>;
 
-/** Returns the payload in the body of a delivery; null: none that the bot understands. */
+/** Returns the payload in the body of a delivery; null: the bot does not understand it. */
 export const readPayload = (body: unknown): Payload | null => payload.safeParse(body).data ?? null;
 
-/** A section of the bot's own that holds an answer, or a part of one, as plain text. */
+/** One of the bot's sections that holds an answer, or a part of one, as plain text. */
 export const plainAnswer = z.object({
   block_id: z.string().startsWith(plainAnswerId),
   text: z.object({ text: z.string() }),
 });
 
 /** A message as `conversations.replies` and `conversations.history` list it. */
-export const storedMessage = z.object({
+export const storedMessage = said.extend({
   ts: z.string(),
-  subtype: z.string().nullish(),
-  user: z.string().nullish(),
-  username: z.string().nullish(),
-  bot_id: z.string().nullish(),
-  bot_profile: z.object({ name: z.string().nullish() }).nullish(),
-  text: z.string().nullish(),
   blocks: z.array(z.looseObject({ type: z.string() })).nullish(),
   reply_count: z.number().nullish(),
   edited: z.object({ ts: z.string() }).nullish(),
@@ -119,5 +117,5 @@ export const rawPage = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** Subtypes of messages with something to say; the others are joins, edits, deletions and topics. */
+/** Subtypes of messages that people or bots write; the others are joins, edits, deletions and topics. */
 export const spoken: ReadonlySet<string> = new Set(["file_share", "thread_broadcast", "bot_message"]);

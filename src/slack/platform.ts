@@ -1,7 +1,7 @@
 import type { PlatformKind, PlatformSettings } from "#ports.ts";
 import { readSlackSettings, type SlackSettings, slackVariables } from "./config.ts";
 
-/** Slack, as the rest of the bot knows it. */
+/** Describes Slack to the rest of the bot. */
 export const slack: PlatformKind = {
   name: "slack",
   title: "Slack",
@@ -10,7 +10,7 @@ export const slack: PlatformKind = {
   facts: {
     hasStateLabels: false,
     help: [
-      "Give me a command after `/agent` in a channel, or mention me and write it behind my name. In a thread, mention me.",
+      "Give me a command after `/agent` in a channel, or mention me and write it after my name. In a thread, mention me.",
     ],
   },
   people: {
@@ -29,22 +29,16 @@ export const slack: PlatformKind = {
   },
 };
 
-const settingsOf = ({ botToken, receive, ...more }: SlackSettings): PlatformSettings => ({
-  secrets: [botToken, receive.kind === "http" ? receive.signingSecret : receive.appToken],
+const settingsOf = ({ receive, ...more }: SlackSettings): PlatformSettings => ({
+  secrets: [more.botToken, receive.kind === "http" ? receive.signingSecret : receive.appToken],
   reached: (publicUrl) =>
     receive.kind === "socket" ? "Socket Mode" : `request URL ${publicUrl}/slack/events`,
   async open({ accept, log, clock }) {
     const { createSlackReceiver } = await import("#slack/receive/receive.ts");
     const { createSlackPlatform } = await import("#slack/send/send.ts");
-    const shared = { botToken, log, ...more };
-    const { listener, ...receiver } = createSlackReceiver({
-      ...shared,
-      ...receive,
-      accept,
-      now: clock.now,
-    });
+    const { listener, ...receiver } = createSlackReceiver({ receive, ...more, accept, log, now: clock.now });
     return {
-      platform: createSlackPlatform(shared),
+      platform: createSlackPlatform({ ...more, log }),
       routes: listener === undefined ? {} : { "POST /slack/events": listener },
       ...receiver,
     };

@@ -6,6 +6,7 @@ import {
   messageEvent,
   type Payload,
   type SlashCommand,
+  type StoredMessage,
   spoken,
 } from "./payloads.ts";
 import { millisecondsOf, placeOf, scopeOf, timeOf } from "./place.ts";
@@ -20,12 +21,18 @@ export interface Self {
   readonly enterpriseId: string | null;
 }
 
-/** How long the thread of a message of ours may still be unsaved: an uncertain effect is tried again for a day. */
+/** Whether the bot posted the message; anybody can post the same text and metadata. */
+export const isOurs = (
+  { user, bot_id }: Pick<StoredMessage, "user" | "bot_id">,
+  { userId, botId }: Self,
+): boolean => user === userId || (botId !== null && bot_id === botId);
+
+/** A thread under the bot's message may still be unsaved for this long: an uncertain effect is retried for a day. */
 const recentMs = 24 * 60 * 60_000;
 
 /**
- * Returns the payload's event; null: none that concerns the bot. `now` in milliseconds since the epoch. Every
- * id holds the team of our token: in a channel shared with another company the payload may name their team,
+ * Returns the payload's event; null: it does not concern the bot. `now` in milliseconds since the epoch. Every id
+ * contains the team of the bot's token: in a channel shared with another company the payload may name their team,
  * and one message must not have two ids.
  */
 export function translate(payload: Payload, self: Self, now: number): PersonEvent | null {
@@ -42,7 +49,7 @@ export function translate(payload: Payload, self: Self, now: number): PersonEven
 }
 
 /**
- * Returns the event of a message that `conversations.replies` listed; null: none that concerns the bot. Its
+ * Returns the event of a message that `conversations.replies` listed; null: it does not concern the bot. Its
  * thread is saved already, so the event never comes too early.
  */
 export function translateStored(
@@ -69,7 +76,7 @@ function fromCommand(command: SlashCommand, self: Self, now: number): CommandEve
 
 function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent | null {
   if (message.subtype && !spoken.has(message.subtype)) return null;
-  if (message.user === self.userId || (self.botId !== null && message.bot_id === self.botId)) return null;
+  if (isOurs(message, self)) return null;
   const text = message.text ?? "";
   const threadTs = message.thread_ts ?? message.ts;
   return {

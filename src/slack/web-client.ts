@@ -1,7 +1,7 @@
 import { type Logger, LogLevel, WebClient, type WebClientOptions } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 
-/** Longer than Slack ever takes. */
+/** Slack answers sooner. */
 export const defaultTimeoutMs = 15_000;
 
 /** Options of `createClient` and `clientOptions`. */

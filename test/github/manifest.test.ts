@@ -2,15 +2,16 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { stateLabels } from "#core/effect.ts";
 import type { GitHubAuth } from "#github/client.ts";
-import { calls, events, optionalTokenCalls } from "#github/required-scopes.ts";
+import { events } from "#github/understand/event-of.ts";
 import { again, alice, card, effect, first, permission, reply, view } from "#test/support/github/effects.ts";
 import { appAuth, repo, start, tokenAuth } from "#test/support/github/start.ts";
+import { calls, optionalTokenCalls } from "./required-scopes.ts";
 
 const manifest = JSON.parse(
   readFileSync(new URL("../../manifests/github-app.json", import.meta.url), "utf8"),
 );
 
-/** The entry of `needs.ts` that a request was; the request itself if there is none. */
+/** Returns the entry of `required-scopes.ts` that fits the request; the request itself if there is none. */
 function entryOf(request: string): string {
   const fits = Object.keys({ ...calls, ...optionalTokenCalls }).filter((call) => {
     const pattern = call.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replaceAll(/\{\w+\}/g, "[^/]+");
@@ -19,7 +20,7 @@ function entryOf(request: string): string {
   return fits.length === 1 ? (fits[0] ?? request) : request;
 }
 
-/** Every kind of effect in every way it can go, and what was missed, as the stand-in saw it. */
+/** Performs every kind of effect in every way and reads missed events; returns the calls that the stand-in saw. */
 async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string[]> {
   await using github = await start({ auth, hooksAllowed });
   await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
@@ -48,9 +49,9 @@ async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string
 }
 
 describe("the GitHub App's manifest", () => {
-  it("covers exactly the calls that are made", async () => {
+  it("covers exactly the calls that the bot makes", async () => {
     const made = [...(await everyCall(appAuth)), ...(await everyCall(tokenAuth))];
-    // Whether the token may see webhooks is found out by asking.
+    // The bot tries whether the token may see webhooks.
     const tried = ["GET /repos/{owner}/{repo}/hooks"];
     expect([...new Set(made)].toSorted()).toEqual([...Object.keys(calls), ...tried].toSorted());
   });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Values that have tripped readers of JSON before. */
+/** Values that often break readers of JSON. */
 const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1e308, "", " ", "\0", "\ud800", [], {}, [[]], [null]),
   fc.constantFrom(
@@ -48,7 +48,7 @@ function changed(value: unknown, [key, ...rest]: readonly string[], put: { value
   return Array.isArray(value) ? Object.values(copy) : copy;
 }
 
-/** The payload with one to three fields missing, of another type, of an odd value, or more than there should be. */
+/** The payload with one to three fields missing, added, of another type or with an odd value. */
 export const deranged = (payload: Json): fc.Arbitrary<Json> => {
   const paths = pathsOf(payload);
   const one = fc.record({
@@ -71,7 +71,7 @@ export const deranged = (payload: Json): fc.Arbitrary<Json> => {
 export const deepJson = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 export const deepObject = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
 
-/** Bodies that are no payload at all. */
+/** Bodies that are not a payload. */
 export const brokenBodies: readonly string[] = [
   "{",
   '{"a":',

@@ -1,4 +1,4 @@
-/** Whatever people ask and the agent repeats: what comes out can neither ping nor command anybody. */
+/** Posts that repeat hostile requests neither notify anybody nor contain commands. */
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createWorld, type World, written } from "#test/support/bot/world.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Each ends up in a prompt, and the agent of the stories writes its prompt back. */
+/** Each becomes a prompt, and the test agent writes its prompt back. */
 const prompts: readonly string[] = [
   "<!channel> <!here|here> <!everyone> <!subteam^S123> <@UMALLORY> <@UMALLORY|x> @channel @here @everyone @mallory",
   "&lt;!channel&gt; &amp;lt;!channel&amp;gt; &#64;everyone &#x40;mallory &commat;mallory \\@mallory",
@@ -31,7 +31,7 @@ const prompts: readonly string[] = [
   "octo/app#1 GH-1 #1 @octo/everyone @mallory@x.example mallory@x.example",
 ];
 
-/** Texts of the Markdown that are not code, as a reader of it sees them, and its HTML. */
+/** Returns the texts of the Markdown outside code, and its HTML. */
 function seen(body: string): {
   readonly texts: string[];
   readonly commands: string[];
@@ -43,7 +43,7 @@ function seen(body: string): {
   const walk = (node: object, quoted = false): void => {
     if ("type" in node && "value" in node && typeof node.value === "string") {
       if (node.type === "text") texts.push(node.value);
-      // A quoted line is nobody's command.
+      // A quoted line is not a command.
       if (node.type === "text" && !quoted) commands.push(...(node.value.match(/^\s*\/agent\b.*/gim) ?? []));
       if (node.type === "html") html.push(node.value);
     }
@@ -55,7 +55,7 @@ function seen(body: string): {
   return { texts, commands, html };
 }
 
-/** Only the person who asked may be mentioned. */
+/** Only the requester may be mentioned. */
 const foreignMention = /(?<![\w.])@(?!alice\b|bob\b)[a-z\d]/i;
 
 function checkComment(body: string): void {

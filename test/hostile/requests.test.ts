@@ -1,4 +1,4 @@
-/** Whatever comes in at the two webhooks, signed or not: the bot refuses or ignores it, and lives on. */
+/** The bot refuses or ignores hostile requests to the two webhooks, signed or not, and keeps running. */
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createWorld, type World } from "#test/support/bot/world.ts";
@@ -24,7 +24,7 @@ afterEach(() => {
   expect(world.log()).not.toMatch(/uncaught error|Unhandled rejection/);
 });
 
-const tooEarly = () => world.log().split("it came before what it belongs to").length;
+const tooEarly = () => world.log().split("came before what it belongs to").length;
 const slackUrl = () => `${world.botUrl()}/slack/events`;
 const gitHubUrl = () => `${world.botUrl()}/github/webhooks`;
 const toSlack = (body: string, type = signed.json) =>
@@ -32,10 +32,10 @@ const toSlack = (body: string, type = signed.json) =>
 const toGitHub = (body: string, event = "issue_comment", type = signed.json) =>
   signed.post(gitHubUrl(), body, signed.gitHubHeaders(body, { event, type }));
 
-/** As Slack would write a payload of that kind. */
+/** Encodes the payload as Slack does. */
 const interaction = (payload: object) => new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
 
-/** The same every time, so that a failure can be looked at again. */
+/** A fixed seed, so that a failure can be reproduced. */
 const runs = (numRuns: number) => ({ numRuns, seed: 7, endOnFailure: true });
 const flipHex = (text: string, at: number): string => {
   const index = text.indexOf("=") + 1 + (at % 64);
@@ -187,7 +187,7 @@ describe("a malformed signed request", () => {
           const [body, type] = written(payload);
           const known = tooEarly();
           const status = await toSlack(body, type);
-          // A button of a thread that is not written down yet is to come again, by design.
+          // A button in a thread that is not saved yet is to be delivered again, by design.
           if (status >= 500) await eventually(`why ${status}`, () => tooEarly() > known);
         }),
         runs(120),
@@ -221,6 +221,6 @@ test("memory stays bounded under hundreds of megabytes of forged and signed text
     expect(await toSlack(JSON.stringify(signed.slackMessage(talk)))).toBe(200);
     expect(await toGitHub(JSON.stringify(signed.gitHubComment(issue + 1_000, talk)))).toBeLessThan(500);
   }
-  // 500 MB went in. Kept, they would show; what the collector has not come to yet stays below that.
-  await eventually("the memory to be given back", () => memoryOf(pid) < before + 350);
+  // 500 MB were sent. The limit is far below that, but leaves room for garbage that is not collected yet.
+  await eventually("the memory to be released", () => memoryOf(pid) < before + 350);
 });

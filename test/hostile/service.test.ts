@@ -1,4 +1,4 @@
-/** The embedded service under random and hostile requests: every answer is one it means, and it goes on working. */
+/** The embedded service under random and hostile requests: every answer follows the contract, and it keeps working. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { listResponse, problem } from "#agent-runs/schema.ts";
@@ -39,7 +39,7 @@ async function meant(response: Response): Promise<number> {
   return response.status;
 }
 
-/** A run made now is worked through, is in the lists, and nothing failed on the way. */
+/** Expects that a new run succeeds, is listed, and causes no error. */
 async function stillWorks({ api, lines }: Serving): Promise<void> {
   const id = await api.create({ prompt: "still there?" });
   await api.until(id, "SUCCEEDED");
@@ -183,7 +183,7 @@ test("random metadata is kept exactly or refused", async () => {
   const value = fc.oneof(word, fc.constant("v".repeat(257)), fc.constant("é".repeat(128)));
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(key, value), { maxLength: 22 }), async (pairs) => {
-      // The schema drops this one name, which no object takes as its own.
+      // The schema drops this name, which would set the prototype.
       const metadata = Object.fromEntries(pairs.filter(([name]) => name !== "__proto__"));
       const response = await it.api.send("POST", "/agent/run", { prompt: "p", metadata });
       if ((await meant(response.clone())) !== 200) return;

@@ -1,4 +1,4 @@
-/** Whatever comes in over Socket Mode, envelope or not: the bot takes it or leaves it, and lives on. */
+/** The bot takes or ignores every frame over Socket Mode, and keeps running. */
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Frames arrive in order, so that once a run asked for after them is at work, they were read. */
+/** Frames arrive in order: once a run that was requested after them works, all were read. */
 async function livesOn(words: string): Promise<void> {
   await world.slack.slash({ user: "alice", channel: "general", text: `run ${words}` });
   await eventually(words, () => world.creates().some(({ body }) => body.includes(words)));

@@ -1,4 +1,4 @@
-/** The service as anybody with its key sees it. */
+/** The service, as any client with its key sees it. */
 import { z } from "zod";
 import { secrets } from "#test/support/bot/stand-ins.ts";
 
@@ -29,7 +29,7 @@ const conversation = z.object({
   ),
 });
 
-/** What was said in a run, oldest first. */
+/** The messages of a run, oldest first. */
 export interface Said {
   readonly turn: string;
   readonly role: string;
@@ -68,7 +68,7 @@ export function createApi(url: () => string) {
         })),
       );
     },
-    /** Somebody goes on with the run elsewhere, without the bot. */
+    /** Sends a follow-up to the run without the bot. */
     followUp: (run: string, message: string) =>
       ask(`runs/${run}/followups`, { method: "POST", body: JSON.stringify({ message }) }),
   };

@@ -7,7 +7,7 @@ import { placeOf } from "#test/kill/deeds/github.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { type StoryTown, storyTown } from "./story-town.ts";
 
-/** Rows of the bot's database; `sql` may also change them. */
+/** Returns rows of the bot's database; `sql` may also change them. */
 function rowsIn(town: StoryTown, sql: string, ...values: SQLInputValue[]): Record<string, unknown>[] {
   using database = new DatabaseSync(join(town.dataDir, databaseName), { timeout: 5_000 });
   return database.prepare(sql).all(...values);
@@ -19,7 +19,7 @@ const documentOf = (town: StoryTown, thread: string): string =>
 const overwrite = (town: StoryTown, thread: string, document: string): unknown =>
   rowsIn(town, "UPDATE thread SET document = ? WHERE id = ?", document, thread);
 
-/** Locks the database, so that nothing can be written; the returned function ends that. */
+/** Locks the database against writes; the returned function unlocks it. */
 function preventWrites(town: StoryTown): () => void {
   const database = new DatabaseSync(join(town.dataDir, databaseName), { timeout: 5_000 });
   database.exec("BEGIN IMMEDIATE");
@@ -41,13 +41,13 @@ test("a second bot on the same data exits with an explanation, and the first kee
   const { statuses, place } = await town.mention("alone, do:quick");
   expect(statuses).toEqual([200, 200]);
   await town.ends(place);
-  // Killed, the first leaves no lock behind.
+  // A killed bot leaves no lock behind.
   await town.endBot("SIGKILL");
   await town.start();
   expect((await town.runsAbout("alone")).length).toBe(1);
 });
 
-test("while nothing can be saved nothing is acked, and later all of it takes effect once", async (context) => {
+test("events that can't be saved are not acked, and take effect once later", async (context) => {
   const town = await storyTown(context);
   await town.start();
   const before = await town.mention("earlier, do:short");
@@ -94,7 +94,7 @@ test("while nothing can be saved nothing is acked, and later all of it takes eff
   expect(await town.endBot("SIGTERM")).toBe(0);
 });
 
-test("a truncated write is not acked and damages no thread; once there is room the request takes effect", async (context) => {
+test("a truncated write is not acked and damages no thread; the request takes effect once there is space", async (context) => {
   const town = await storyTown(context, { environment: { LOG_LEVEL: "error" } });
   await town.start();
   const issue = await town.issue("long");
@@ -103,11 +103,11 @@ test("a truncated write is not acked and damages no thread; once there is room t
   await town.ends(placeOf(issue));
   expect(await town.endBot("SIGTERM")).toBe(0);
 
-  // No file may grow beyond 128 blocks of 512 bytes: the document of a long comment breaks off.
+  // No file may grow beyond 128 blocks of 512 bytes, so the document of a long comment is truncated.
   await town.start(["/bin/sh", "-c", 'ulimit -f 128 && exec "$0" "$@"']);
   const long = await town.comment(issue, `/agent run long one, ${"word ".repeat(12_000)}, do:quick`);
   expect(long.delivery.status).toBe(503);
-  // Less is still written.
+  // Smaller writes succeed.
   expect((await readiness(town)).body).not.toContain("The store could not");
   expect(await town.runsAbout("long one")).toEqual([]);
   expect(await town.endBot("SIGTERM")).toBe(0);
@@ -118,7 +118,7 @@ test("a truncated write is not acked and damages no thread; once there is room t
   expect((await town.runsAbout("long one, word")).length).toBe(1);
 });
 
-test("torn and foreign documents are set aside and reported, and stop nothing else", async (context) => {
+test("torn and foreign documents are set aside and reported, and other threads keep working", async (context) => {
   const town = await storyTown(context, { retryDelaysMs: [50] });
   await town.start();
   const torn = await town.mention("torn, do:slow");
@@ -136,7 +136,7 @@ test("torn and foreign documents are set aside and reported, and stop nothing el
 
   for (const { ts } of [torn, foreign]) {
     const { statuses } = await town.reply(ts, "and this, do:quick");
-    // What can't be taken in is not acked: Slack comes again, and says so in the end.
+    // The event is not acked: Slack delivers it again and finally reports the failure.
     expect(statuses).toEqual([503, 503]);
   }
   expect((await town.reply(whole.ts, "and this, do:quick")).statuses).toEqual([200]);
@@ -150,13 +150,13 @@ test("torn and foreign documents are set aside and reported, and stop nothing el
   expect(await town.endBot("SIGTERM")).toBe(0);
 });
 
-test("a damaged database is set aside at the start with a sentence, and what can be read of it goes on", async (context) => {
+test("a damaged database is set aside at the start with a sentence, and its readable threads continue", async (context) => {
   const town = await storyTown(context, { retryDelaysMs: [50] });
   await town.start();
   const ended = await town.mention("ended, do:quick");
   await town.ends(ended.place);
   await town.endBot("SIGKILL");
-  // The log that the killed bot left goes into the database, of which the index is damaged then.
+  // Merges the log that the killed bot left into the database before damaging its index.
   rowsIn(town, "PRAGMA wal_checkpoint(TRUNCATE)");
   const [index] = rowsIn(town, "SELECT rootpage FROM sqlite_schema WHERE name = 'thread_settled'");
   const file = join(town.dataDir, databaseName);

@@ -1,4 +1,4 @@
-/** One history: people send requests, the bot is killed, all work is finished, and the result is judged from outside. */
+/** One history: people send requests, the bot is killed, all work is finished, and the visible result is judged. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -73,7 +73,7 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     if (!(await untilQuiet(town, people, quietWithinMs))) {
       wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     }
-    // After a follow-up the bot polls an ended run for some minutes more.
+    // After a follow-up the bot polls an ended run for a few more minutes.
     if (settleWithinMs > 0 && !(await untilSettled(town, settleWithinMs))) {
       wrong("everything is settled in the end", `it was not after ${settleWithinMs} ms`);
     }

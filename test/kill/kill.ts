@@ -1,5 +1,5 @@
 /**
- * Kills the real bot at random moments while people ask for things, and looks at what came of it:
+ * Kills the real bot at random moments while people send requests, and judges the result:
  * `npm run kill -- --requests 2000 --kills 200 --seed 1`, and `--service-kills 20` for the service as well.
  */
 
@@ -14,7 +14,7 @@ const values = flagsOf(
     kills: { type: "string", default: "200" },
     "service-kills": { type: "string", default: "0" },
     seed: { type: "string" },
-    /** Wait too until no run is followed any more: some minutes. */
+    /** Also wait until no run is followed any more, which takes minutes. */
     settle: { type: "boolean", default: false },
   },
   usage,

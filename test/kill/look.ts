@@ -1,4 +1,4 @@
-/** What people see on their screens, as far as they act on it. */
+/** The part of the visible state that people react to. */
 import type { SlackChannel, SlackMessage } from "#sandbox/slack/workspace.ts";
 import type { Town } from "./town.ts";
 
@@ -18,7 +18,7 @@ export interface Screen {
   readonly issues: readonly number[];
 }
 
-/** Copying all that was ever said takes a while: people look that often, and no oftener. */
+/** A snapshot of all messages is slow, so people look only this often. */
 const freshMs = 400;
 
 export function createLook(town: Town): () => Screen {
@@ -54,14 +54,14 @@ function cardIn(channel: SlackChannel, message: SlackMessage): SlackCard[] {
   ];
 }
 
-/** The effect that posted the message, as its metadata says; null for everybody else's. */
+/** The effect in the message's metadata; null for other people's messages. */
 export function effectOf({ metadata }: SlackMessage): string | null {
   const { event_payload: payload } = Object(metadata);
   const { effect } = Object(payload);
   return typeof effect === "string" ? effect : null;
 }
 
-/** Everything written in a message, blocks included. */
+/** Returns all text of a message, blocks included. */
 export const writtenIn = ({ text, blocks }: Pick<SlackMessage, "text" | "blocks">): string =>
   `${text}\n${JSON.stringify(blocks ?? [])}`;
 

@@ -1,4 +1,4 @@
-/** What anybody can see from outside afterwards: at Slack, at GitHub, at the service, and of the agent. */
+/** The final state that is visible in Slack, on GitHub, at the service and in the agent's marks. */
 import { readFileSync } from "node:fs";
 import { dispatchKey } from "#core/run.ts";
 import { placeOf } from "#test/kill/deeds/github.ts";
@@ -6,7 +6,7 @@ import type { ListedRun, Said } from "./api.ts";
 import { effectOf, writtenIn } from "./look.ts";
 import type { Town } from "./town.ts";
 
-/** A message of the bot's. */
+/** A message by the bot. */
 export interface Post {
   readonly place: string;
   /** Id of the effect that posted it. */
@@ -30,7 +30,7 @@ export interface Outside {
   readonly posts: readonly Post[];
   /** In the order in which they were created. */
   readonly runs: readonly SeenRun[];
-  /** Names of the bot's reactions, by the event that the message is. */
+  /** Names of the bot's reactions, by the id of the message's event. */
   readonly reactions: ReadonlyMap<string, readonly string[]>;
   /** Labels by place. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
@@ -41,7 +41,7 @@ export interface Outside {
 /** The dispatch that a retry repeats for the first time; the dispatch itself if it is none. */
 export const firstOf = (dispatch: string): string => dispatch.split("#retry-")[0] ?? dispatch;
 
-/** Where the run's cards stand. */
+/** The places of the run's cards. */
 export const placesOf = ({ posts }: Outside, dispatch: string): readonly string[] =>
   posts.filter(({ kind, cause }) => kind === "card" && cause === dispatch).map(({ place }) => place);
 

@@ -6,12 +6,12 @@ import type { Random } from "#test/simulation/story/random.ts";
 import type { Town } from "./town.ts";
 
 const atOnce = 6;
-/** The share of people who wait while the bot is down; the others send their requests nevertheless. */
+/** The share of people who wait while the bot is down; the others still send their requests. */
 const patience = 0.97;
 const breathMs = 60;
 
 export interface People {
-  /** Requests that were begun. */
+  /** The number of requests that were started. */
   readonly done: () => number;
   /** Resolves when the last one is answered. */
   readonly over: Promise<void>;

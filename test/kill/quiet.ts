@@ -1,4 +1,4 @@
-/** After the last kill: the runs' questions are answered, and all wait until the bot has nothing left to do. */
+/** After the last kill: answers the runs' questions and waits until the bot has nothing left to do. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded } from "#core/run.ts";
 import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
@@ -15,7 +15,7 @@ const lookMs = 250;
 /** The bot counts as quiet after this long without work: many ticks of the poller. */
 const quietMs = 2_000;
 
-/** Resolves with true when every run has ended and the bot performs nothing any more; false: that never came. */
+/** Resolves with true when every run has ended and the bot has no work left; with false after the time limit. */
 export async function untilQuiet(town: Town, people: Healing, withinMs: number): Promise<boolean> {
   const answered = new Set<string>();
   const until = performance.now() + withinMs;
@@ -43,7 +43,7 @@ export async function untilQuiet(town: Town, people: Healing, withinMs: number):
   return false;
 }
 
-/** Resolves with true when the bot follows no run any more, with false if that never came. */
+/** Resolves with true when the bot no longer follows any run; with false after the time limit. */
 export async function untilSettled(town: Town, withinMs: number): Promise<boolean> {
   const until = performance.now() + withinMs;
   while (performance.now() < until) {

@@ -4,7 +4,7 @@ import { placeOf } from "#test/kill/deeds/github.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { type StoryTown, storyTown } from "./story-town.ts";
 
-/** Stops the bot and resolves with its exit status; after far longer than it may take, it is killed. */
+/** Stops the bot and resolves with its exit status; a bot that takes far too long is killed. */
 async function stopped(town: StoryTown): Promise<number | string | null> {
   const late = setTimeout(() => void town.endBot("SIGKILL"), 15_000);
   const how = await town.endBot("SIGTERM");

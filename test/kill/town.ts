@@ -35,10 +35,10 @@ const workspace: SlackSnapshot = {
 const config = "permissions: { slack: { people: [UALICE, UBOB, UCAROL] } }\n";
 
 export interface TownOptions {
-  /** The repetitions of Slack's events, milliseconds. */
+  /** The waits before Slack's repeated deliveries, in milliseconds. */
   readonly retryDelaysMs?: readonly number[];
   readonly maxRuns?: number;
-  /** More of the bot's environment. */
+  /** Additions to the bot's environment. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -101,7 +101,7 @@ export async function createTown(options: TownOptions = {}) {
     ...options.environment,
   });
 
-  /** Another process of the bot on the same data; `limits` is the start of its command, such as a shell's. */
+  /** Starts another bot on the same data; `limits` is put before its command, such as a shell that sets limits. */
   const launch = (limits: readonly string[] = [], log = "bot.log"): Child => {
     const [command = "", ...args] = [...limits, process.execPath, startScript];
     const child = startChild(args, {

@@ -1,7 +1,7 @@
 /**
- * The wire of the line chat: TCP, UTF-8, a line for each thing said. Whoever connects says first who it is, then
- * sends `<number> <request>` and hears `<number> ok <value>` or `<number> no <reason>`. Lines that begin with `said`
- * come by themselves. Line breaks and backslashes inside a text are escaped.
+ * The protocol of the line chat: UTF-8 lines over TCP. A client first gives its name, then sends
+ * `<number> <request>` and receives `<number> ok <value>` or `<number> no <reason>`. The server also sends lines
+ * that begin with `said`. Line breaks and backslashes inside a text are escaped.
  */
 import { connect, type Socket } from "node:net";
 
@@ -9,13 +9,13 @@ export const encode = (text: string): string => text.replaceAll("\\", "\\\\").re
 export const decode = (text: string): string =>
   text.replaceAll(/\\(n|\\)/g, (_, escaped: string) => (escaped === "n" ? "\n" : "\\"));
 
-/** The first words of a line, and the rest of it. */
+/** Returns the first words of a line, and the rest of it. */
 export function wordsOf(line: string, count: number): readonly string[] {
   const words = line.split(" ");
   return [...words.slice(0, count), words.slice(count).join(" ")];
 }
 
-/** One message, as lines tell it: `<id> <ms> #<room>/<thread> <name> <text>`. A thread is named by its first id. */
+/** A message, sent as `<id> <ms> #<room>/<thread> <name> <text>`. A thread has the id of its first message. */
 export interface Message {
   readonly id: string;
   /** Milliseconds since the epoch, by the chat's clock. */
@@ -35,7 +35,7 @@ export function messageOf(line: string): Message {
   return { id, atMs: Number(ms), room, thread, name, text: decode(text) };
 }
 
-/** Calls `take` with each whole line that the socket brings. */
+/** Calls `take` with each complete line from the socket. */
 export function eachLine(socket: Socket, take: (line: string) => void): void {
   let begun = "";
   socket.setEncoding("utf8").on("data", (chunk: string) => {
@@ -45,7 +45,7 @@ export function eachLine(socket: Socket, take: (line: string) => void): void {
   });
 }
 
-/** A request failed. `certainty` is what a fault of the core says. */
+/** Thrown when a request failed. `certainty` as in a `Fault`. */
 export class ChatError extends Error {
   readonly certainty: "refused" | "not-sent" | "unknown";
   constructor(message: string, certainty: ChatError["certainty"]) {

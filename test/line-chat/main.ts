@@ -1,4 +1,4 @@
-/** The bot as src/main.ts starts it, with one platform more. */
+/** Starts the bot as src/main.ts does, with a third platform. */
 import { github } from "#github/platform.ts";
 import { runBot } from "#process/bot.ts";
 import { slack } from "#slack/platform.ts";

@@ -1,4 +1,4 @@
-/** A third platform, to prove that one is a folder and a line: a chat of lines over TCP. */
+/** A third platform, a chat of lines over TCP: it proves that a platform is one folder and one line. */
 import { z } from "zod";
 import { readVariables } from "#config/variables.ts";
 import type { PlatformKind } from "#ports.ts";

@@ -7,10 +7,10 @@ export const platformName = "line-chat";
 
 export const scopeOf = (room: string): Scope => `${platformName}:${room}`;
 export const placeOf = (room: string, thread: string): Place => `${scopeOf(room)}/${thread}`;
-/** Where the chat's requests find a place or a scope. */
+/** Returns a place or a scope as the chat's requests name it. */
 export const addressOf = (at: Place | Scope): string => `#${at.slice(platformName.length + 1)}`;
 
-/** The event that a message is; the bot's own messages are marked as a bot's. */
+/** Returns the event of a message; the bot's own messages are marked as a bot's. */
 export function eventOf({ id, atMs, room, thread, name, text }: Message, bot: string): PersonEvent {
   const common = {
     id: `${platformName}:message:${id}`,
@@ -30,7 +30,7 @@ export function eventOf({ id, atMs, room, thread, name, text }: Message, bot: st
 
 const reconnectMs = 100;
 
-/** Listens to the chat and acknowledges what was saved; the chat repeats the rest. Connects again if it must. */
+/** Listens to the chat and acknowledges saved messages; the chat repeats the others. Reconnects when necessary. */
 export function createReceiver(
   { address, hello, bot }: { readonly address: string; readonly hello: string; readonly bot: string },
   { accept, clock }: { readonly accept: Accept; readonly clock: Clock },

@@ -6,7 +6,7 @@ import type { Attempt, Platform } from "#ports.ts";
 import { ChatError, type Client, connectTo, encode, messageOf } from "./lines.ts";
 import { addressOf, eventOf, platformName } from "./receive.ts";
 
-/** Breaks every mention that was not meant, such as `@everyone` in the words of an agent. */
+/** Breaks unintended mentions, such as `@everyone` in an agent's answer. */
 const quiet = (text: string): string => text.replaceAll("@", "@\u200b");
 
 function spanText(span: Span): string {
@@ -18,7 +18,7 @@ function spanText(span: Span): string {
 }
 const lineOfText = (text: Text): string => text.map(spanText).join("");
 
-/** A view as plain lines; buttons are told as the command to write. */
+/** Returns a view as plain lines; each button becomes the command to write. */
 export const textOf = ({ headline, quote, answer, details, actions }: View): string =>
   [
     lineOfText(headline),
@@ -28,7 +28,7 @@ export const textOf = ({ headline, quote, answer, details, actions }: View): str
     ...actions.map(({ action, label }) => `${label}: /agent ${action}`),
   ].join("\n");
 
-/** The sending side of the line chat, on a connection of its own that is opened when it is needed. */
+/** The sending side of the line chat. It opens its own connection when it first needs one. */
 export function createSender(address: string, hello: string, bot: string): Platform {
   let connecting: Promise<Client> | null = null;
 
@@ -46,7 +46,7 @@ export function createSender(address: string, hello: string, bot: string): Platf
   const messagesIn = (lines: string) => (lines === "" ? [] : lines.split("\n").map(messageOf));
   const keyOf = ({ id }: { readonly id: string }): string => encodeURIComponent(id);
 
-  /** Posts the view, or finds what an earlier try posted. */
+  /** Posts the view, or finds the message that an earlier try posted. */
   async function post(effect: CardEffect | ReplyEffect, { uncertain }: Attempt) {
     const found = uncertain ? await request(`find ${keyOf(effect)}`) : "";
     if (found !== "") return { id: found, found: true };

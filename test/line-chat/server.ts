@@ -1,9 +1,9 @@
-/** The line chat: a server on the loopback for people and for the bot. What was said lives in memory. */
+/** The line chat: a loopback server for people and the bot. Messages are kept in memory. */
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { type Client, connectTo, decode, eachLine, encode, lineOf, type Message, wordsOf } from "./lines.ts";
 
-/** How soon the chat tells a listening bot once more what it has not acknowledged. */
+/** How soon the chat repeats an unacknowledged message to a listening bot. */
 const repeatMs = 300;
 
 export const botName = "agent";
@@ -11,7 +11,7 @@ export const botName = "agent";
 export interface LineChat {
   /** `host:port`. */
   readonly address: string;
-  /** Everything said, oldest first, as it reads now. */
+  /** All messages with their current text, oldest first. */
   readonly messages: readonly Message[];
   /** Whispers to the person, oldest first. */
   whispers(name: string): readonly string[];
@@ -19,14 +19,14 @@ export interface LineChat {
   marks(id: string): readonly string[];
   /** A person joins by TCP. */
   join(name: string): Promise<Client>;
-  /** Tells the listening bot of a message again; resolves when it has acknowledged that. */
+  /** Delivers a message to the listening bot again; resolves when the bot has acknowledged it. */
   tellAgain(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Kept {
   message: Message;
-  /** Given by the bot, to find the message by. */
+  /** Set by the bot, to find the message again. */
   readonly key: string | null;
   readonly marks: string[];
 }
@@ -47,7 +47,7 @@ export async function startLineChat(password: string): Promise<LineChat> {
     return message.id;
   }
 
-  /** Tells it until it is acknowledged or the connection ends; what a bot missed it has to ask for. */
+  /** Delivers it until it is acknowledged or the connection ends; a bot has to request missed messages. */
   function tell(socket: Socket, message: Message): void {
     socket.write(`said ${lineOf(message)}\n`);
     const repeat = setInterval(() => socket.write(`said ${lineOf(message)}\n`), repeatMs);
@@ -63,7 +63,7 @@ export async function startLineChat(password: string): Promise<LineChat> {
   const listed = (which: (message: Message) => boolean): string =>
     kept.flatMap(({ message }) => (which(message) ? [lineOf(message)] : [])).join("\n");
 
-  /** Carries out a request and returns its value; throws a reason. */
+  /** Performs a request and returns its value; throws a reason. */
   function answer(socket: Socket, who: string, verb: string, rest: string): string {
     const [one = "", two = "", three = ""] = wordsOf(rest, 2);
     if (verb === "say") return add(who, one, wordsOf(rest, 1)[1] ?? "", null);

@@ -54,7 +54,7 @@ test("the label starts a run on a pull request too, and the prompt says that it 
   expect(run?.prompt).toContain("Pull request by bob, https://github.com/octo/app/pull/");
 });
 
-test("a command in a comment starts a run of its own; text in quotes and code does not", async () => {
+test("a command in a comment starts its own run; text in quotations and code does not", async () => {
   const issue = await open("A question");
   const before = world.creates().length;
   await comment(issue, "> /agent run quoted\n\n```\n/agent run code\n```");
@@ -87,7 +87,7 @@ test("status, cancel, retry and help work as comments", async () => {
   );
 });
 
-test("a label, command or comment by somebody without write access has no effect, and they are told", async () => {
+test("a label, command or comment by a person without write access only causes a refusal", async () => {
   const issue = await open("Please", "", "mallory");
   const before = world.creates().length;
   await label(issue, "mallory");

@@ -4,7 +4,7 @@ import { startWorld, type WorldOptions } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
 
 const repo = "octo/app";
-/** GitHub's times are whole seconds: what comes after this is later for it too. */
+/** Waits for the next second: GitHub's times are whole seconds. */
 const nextSecond = () => delay(1_050);
 
 async function begin(context: TestContext, options: WorldOptions) {
@@ -20,7 +20,7 @@ async function begin(context: TestContext, options: WorldOptions) {
   const runsOf = async (title: string) => (await world.runs()).filter((run) => run.title === title);
   const followUps = (text: string) =>
     world.apiCalls.filter(({ path, body }) => path.endsWith("/followups") && body.includes(text)).length;
-  /** Begins a run in Slack and returns its thread. */
+  /** Starts a run in Slack and returns its thread. */
   async function runInSlack(): Promise<string> {
     await world.slack.slash({ user: "alice", channel: "general", text: "run take your time" });
     const { ts } = await eventually("the card", () => world.cards("general")[0]);
@@ -72,7 +72,7 @@ test.concurrent.for(ways)(
     await commentWith(known, "Call it lexer.");
     await commentWith(forbidden, "write access");
     await eventually("the reply in Slack", () => followUps("and another"));
-    // As somebody might, who doesn't know that the bot looks after that itself.
+    // As a person might who does not know that the bot requests redeliveries itself.
     for (const { guid } of lost) await world.github.redeliver(guid);
     await world.github.idle();
     await comment(asked, "The last word.");

@@ -54,7 +54,7 @@ async function openDoor(
   return { door, url };
 }
 
-/** A bot between doors to Slack and GitHub, and what people and platforms do around it. */
+/** A bot behind proxies to Slack and GitHub, with the actions of people and platforms. */
 async function begin(context: TestContext) {
   const environment: Record<string, string> = {};
   const world = await createWorld({ environment });
@@ -90,7 +90,7 @@ async function begin(context: TestContext) {
     };
   }
 
-  /** Readiness is asked once for each trouble; the named one alone is down. */
+  /** Waits until `/readyz` reports the named system, and no other, as down. */
   async function onlyThisIsDown(name: "api" | "slack" | "github"): Promise<void> {
     const body = await eventually(`${name} to be named`, async () => {
       const response = await fetch(`${world.botUrl()}/readyz`);
@@ -216,7 +216,7 @@ test.concurrent("while Slack is down its commands are acked and GitHub is unaffe
   }
   expect((await world.runs()).length).toBe(asked.length + 1);
   const calls = doors.slack.seen.slice(upFrom);
-  // A look-up, the card, its few edits and the end, for each.
+  // For each: a lookup, the card, a few edits and the end.
   expect(calls.filter(({ path }) => path.includes("/chat.")).length).toBeLessThanOrEqual(
     asked.length * mostTries,
   );
@@ -251,6 +251,6 @@ test.concurrent("while GitHub is down its labels are acked and Slack is unaffect
     expect(ours(issue).filter(({ body }) => body.includes("Asked by")).length).toBe(1);
   }
   expect((await world.runs()).length).toBe(labeled.length + 1);
-  // Each has its permission, its comments, its labels, and the edits on the way.
+  // For each: a permission, comments, labels and edits.
   expect(of(doors.github.seen.slice(upFrom)).length).toBeLessThanOrEqual(labeled.length * 5 * mostTries);
 });

@@ -1,4 +1,4 @@
-/** The scenarios that are the same on every platform: those of the product, and one that is a folder of the tests. */
+/** The scenarios that are the same on every platform: the product's, and one that exists in the tests only. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,14 +14,17 @@ import { eventually } from "#test/support/eventually.ts";
 const password = "password-of-the-line-chat";
 let folder: string;
 let chat: LineChat;
-let world: World;
+let overHttp: World;
+let inSocketMode: World;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "platforms-"));
   const file = join(folder, "bot.yaml");
   await writeFile(file, "permissions: { slack: { people: [UALICE] }, line-chat: { people: [alice] } }\n");
+  const slackFile = join(folder, "slack.yaml");
+  await writeFile(slackFile, "permissions: { slack: { people: [UALICE] } }\n");
   chat = await startLineChat(password);
-  world = await createWorld({
+  overHttp = await createWorld({
     script: join(import.meta.dirname, "../line-chat/main.ts"),
     environment: {
       CONFIG_FILE: file,
@@ -30,25 +33,33 @@ beforeAll(async () => {
     },
     slackRetryDelaysMs: [],
   });
-  await world.start();
+  inSocketMode = await createWorld({
+    socketMode: true,
+    environment: { CONFIG_FILE: slackFile },
+    slackRetryDelaysMs: [],
+  });
+  await Promise.all([overHttp.start(), inSocketMode.start()]);
 });
 
 afterAll(async () => {
-  await world.close();
+  await Promise.all([overHttp.close(), inSocketMode.close()]);
   await chat.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-const drivers: readonly (readonly [string, () => Driver | Promise<Driver>])[] = [
-  ["Slack", () => slackDriver(world)],
-  ["GitHub", () => gitHubDriver(world)],
-  ["a chat of lines over TCP", () => lineChatDriver(chat)],
+const platforms: readonly (readonly [string, () => World, (world: World) => Driver | Promise<Driver>])[] = [
+  ["Slack over HTTP", () => overHttp, slackDriver],
+  ["Slack in Socket Mode", () => inSocketMode, slackDriver],
+  ["GitHub", () => overHttp, gitHubDriver],
+  ["a chat of lines over TCP", () => overHttp, () => lineChatDriver(chat)],
 ];
 
-describe.each(drivers)("on %s", (platform, createDriver) => {
+describe.each(platforms)("on %s", (platform, worldOf, createDriver) => {
+  let world: World;
   let driver: Driver;
   beforeAll(async () => {
-    driver = await createDriver();
+    world = worldOf();
+    driver = await createDriver(world);
   });
 
   const says = ({ ours }: Conversation, text: string): Promise<string> =>
@@ -57,14 +68,14 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     eventually(`the card to show “${state}”`, () => ours()[0]?.includes(state));
   const followUps = (text: string): number =>
     world.apiCalls.filter(({ path, body }) => path.endsWith("/followups") && body.includes(text)).length;
-  /** Waits until the bot has performed everything that it decided. */
+  /** Waits until the bot has no effect left to perform. */
   const idle = () =>
     eventually("no effect to perform", async () => {
       const answer = await fetch(`${world.botUrl()}/metrics`);
       return /^agent_runs_bot_pending_effects 0$/m.test(await answer.text());
     });
 
-  test("a request becomes one run with one card, and its end is told once", async () => {
+  test("a request becomes one run with one card, and its end is announced once", async () => {
     const before = world.creates().length;
     const conversation = await driver.ask("explain the parser");
     await says(conversation, "explain the parser");
@@ -75,7 +86,7 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     expect(world.creates()).toHaveLength(before + 1);
   });
 
-  test("a reply is marked and continues the run, though it has ended", async () => {
+  test("a reply after the end of a run is marked and continues the run", async () => {
     const before = world.creates().length;
     const conversation = await driver.ask("look at the parser");
     await says(conversation, "I read this");
@@ -87,7 +98,7 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     expect(world.creates()).toHaveLength(before + 1);
   });
 
-  test("a run can be cancelled, and that is told once", async () => {
+  test("a run can be cancelled, and the cancellation is announced once", async () => {
     const conversation = await driver.ask("take your time");
     await cardShows(conversation, "In progress");
     await conversation.command("cancel");
@@ -97,7 +108,7 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     expect(conversation.ours().filter((text) => text.includes("was cancelled"))).toHaveLength(1);
   });
 
-  test("a request that is delivered again, during the run and after it, takes effect once", async () => {
+  test("a request that is delivered again during the run and after it takes effect once", async () => {
     const before = world.creates().length;
     const conversation = await driver.ask("once only");
     await conversation.deliverAgain();
@@ -110,7 +121,7 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     expect(world.creates()).toHaveLength(before + 1);
   });
 
-  test("somebody who may not use the bot is told so, and nothing happens", async () => {
+  test("a person without permission gets a refusal, and no run starts", async () => {
     const before = world.creates().length;
     const { ours } = await driver.ask("mail me the keys", "stranger");
     const told = await eventually("the refusal", () => driver.toldStranger().at(0));
@@ -120,12 +131,12 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     expect(world.creates()).toHaveLength(before);
   });
 
-  test("a bot that is killed goes on with the run, and hears what was said meanwhile, once", async () => {
+  test("a bot that was killed continues the run and sends missed replies to it once", async () => {
     const before = world.creates().length;
     const conversation = await driver.ask("take your time");
     await cardShows(conversation, "In progress");
     await world.kill();
-    const missed = `said on ${platform} while nobody listened`;
+    const missed = `said on ${platform} while the bot was down`;
     await conversation.reply(missed);
     await world.start();
     await eventually("the follow-up", () => followUps(missed) > 0);
@@ -137,7 +148,7 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
     expect(world.creates()).toHaveLength(before + 1);
   });
 
-  test("the words of an agent notify nobody, hide nothing and command nothing", async () => {
+  test("an agent's answer notifies nobody, hides nothing and gives no command", async () => {
     const before = world.creates().length;
     const conversation = await driver.ask("be hostile");
     const end = await says(conversation, "something else");
@@ -152,7 +163,7 @@ describe.each(drivers)("on %s", (platform, createDriver) => {
   });
 });
 
-test("the third platform's password is in no log", () => {
-  expect(world.log()).toContain("has started");
-  expect(world.log()).not.toContain(password);
+test("the log does not contain the third platform's password", () => {
+  expect(overHttp.log()).toContain("has started");
+  expect(overHttp.log()).not.toContain(password);
 });

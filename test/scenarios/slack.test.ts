@@ -14,7 +14,7 @@ describe.each([
   });
   afterAll(() => world.close());
 
-  /** Asks by slash command and gives the card's ts. */
+  /** Requests a run by slash command and returns the card's ts. */
   const ask = async (prompt: string, user = "alice"): Promise<string> => {
     const known = world.cards("general").length;
     await world.slack.slash({ user, channel: "general", text: `run ${prompt}` });
@@ -161,7 +161,7 @@ describe.each([
     await replyWith(ts, "was cancelled");
   });
 
-  test("when two people attach the same run at once, one gets the card and the other is told that the run is followed already", async () => {
+  test("when two people attach the same run at once, one gets the card and the other learns that it is already followed", async () => {
     const known = world.cards("general").length;
     const heard = { UALICE: world.told("UALICE").length, UBOB: world.told("UBOB").length };
     const created = await world.createElsewhere("a weekly job: take your time");
@@ -182,7 +182,7 @@ describe.each([
     await replyWith(ts, "was cancelled");
   });
 
-  test("where the bot can't post, the person is told privately and no run is created", async () => {
+  test("where the bot can't post, the person gets a private message and no run is created", async () => {
     const before = world.creates().length;
     await world.slack.slash({ user: "alice", channel: "random", text: "run fix it" });
     await eventually("the private word", () =>

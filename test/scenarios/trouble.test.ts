@@ -3,7 +3,7 @@ import { asking } from "#test/support/bot/asking.ts";
 import { createWorld, type World, written } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
 
-/** One bot meets one fault after the other. */
+/** One bot meets one fault after another. */
 let world: World;
 let alice: ReturnType<typeof asking>;
 beforeAll(async () => {
@@ -64,7 +64,7 @@ test("a follow-up whose answer is lost arrives once and starts no second run", a
   expect(await runsOf("fix the code")).toBe(1);
 });
 
-test("a run is followed to its end in spite of errors while polling", async () => {
+test("a run is followed to its end despite errors while polling", async () => {
   const ts = await alice.ask("fix it unseen");
   world.failApi({ method: "GET", path: /\/agent\/runs/, when: "before", times: 4 });
   world.failApi({

@@ -21,7 +21,7 @@ test.each(outages)(
   async (outage) => {
     const hour = await tellHour(seed, outage);
     expect(judgeHour(hour, outage, calmHour)).toEqual([]);
-    // The history contains the cases that the judge looks at.
+    // The history contains the cases that the judge examines.
     expect(hour.deeds.length).toBe(calmHour.deeds.length);
     expect(hour.endedMeanwhile).toBeGreaterThan(0);
     const names = [...calmHour.milestones.keys()];
@@ -36,7 +36,7 @@ test("a bot killed in the middle of the hour does all of its unfinished work onc
   const calmly = await tellHour(seed, null, { killed: true });
   const asked = calmly.deeds.filter(({ acked }) => acked === "saved").length;
   expect(asked).toBeGreaterThan(calmHour.deeds.length - 5);
-  // Each system and each sickness once; other pairs at each run.
+  // Each system and each kind of outage once; the pairs differ from run to run.
   const killing = ["refuses", "garbles", "hangs"] as const;
   const offset = Math.floor(Math.random() * killing.length);
   for (const [index, sickness] of killing.entries()) {
@@ -60,7 +60,7 @@ test("the promises hold in random histories with outages of every kind that last
   expect(failed).toEqual([]);
 });
 
-/** A bot with other waits between two tries. */
+/** A bot with different waits between two tries. */
 const waiting = (other: (nowMs: number, untilMs: number) => number): Plant => ({
   decide: (decide) => (thread, event, nowMs) => {
     const decision = decide(thread, event, nowMs);

@@ -21,7 +21,7 @@ import { Counts } from "./counts.ts";
 
 /**
  * The ways in which a system fails; several fates take turns, a minute each. `garbles`: the request takes
- * effect and the answer is nonsense. `crawls`: the answer comes just before the client's time-out.
+ * effect and the answer is malformed. `crawls`: the answer comes just before the client's time-out.
  */
 const fates = {
   refuses: ["unreached"],
@@ -65,11 +65,11 @@ export interface Hour {
   readonly sweptAt: readonly number[];
   /** The most effects of each kind that were under way at once. */
   readonly mostAtOnce: ReadonlyMap<string, number>;
-  /** Dispatches whose card said that they wait. */
+  /** Dispatches whose card showed a delay. */
   readonly waited: ReadonlySet<string>;
-  /** Dispatches whose place showed neither the run's state nor that it waits, although there was time to. */
+  /** Dispatches whose place showed neither the run's state nor a delay, although there was enough time. */
   readonly silent: readonly string[];
-  /** What is left to do when the hour is over. */
+  /** The work that is left when the hour is over. */
   readonly atReturn: {
     readonly status: EngineStatus | undefined;
     /** Pending effects of each system, and those that are next in their lane. */

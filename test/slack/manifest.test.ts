@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { scopesOfEvents, scopesOfMethods, slashCommandScope } from "#slack/required-scopes.ts";
+import { scopesOfEvents, scopesOfMethods, slashCommandScope } from "./required-scopes.ts";
 
 const manifest = z.object({
   display_information: z.object({ long_description: z.string().min(174).max(4000) }),

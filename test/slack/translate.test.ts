@@ -43,11 +43,11 @@ test.each([
   ["<@UBOT>: fix it", "fix it"],
   ["<@UBOT|agent>, fix it", "fix it"],
   ["please <@UBOT> fix it", "please fix it"],
-])("the mention is taken out of %j", (text, plain) => {
+])("the mention is removed from %j", (text, plain) => {
   expect(eventIn(message({ text }))).toMatchObject({ text: plain, mention: true });
 });
 
-test("files are noticed, whatever their form", () => {
+test("attached files set a flag, and malformed ones are ignored", () => {
   const withFiles = (files: unknown) => eventIn(message({ subtype: "file_share", files }));
   expect(withFiles([{ id: "F1", name: "log.txt" }])).toMatchObject({ files: true });
   expect(withFiles([])).not.toHaveProperty("files");
@@ -87,13 +87,13 @@ test("bots are recognised by bot_id and by subtype", () => {
   });
 });
 
-test("the bot's own messages are no events", () => {
+test("the bot's own messages are ignored", () => {
   expect(eventIn(message({ user: "UBOT" }))).toBeNull();
   expect(eventIn(message({ subtype: "bot_message", user: undefined, bot_id: "B1" }))).toBeNull();
 });
 
 test.each(["message_changed", "message_deleted", "channel_join", "channel_topic", "one_of_next_year"])(
-  "a message of subtype %s is no event",
+  "a message of subtype %s is ignored",
   (subtype) => {
     expect(eventIn(message({ subtype }))).toBeNull();
   },
@@ -145,13 +145,13 @@ test("a button on a card older than a day is marked as old", () => {
   expect(eventIn(press({ message: { ts: oldTs } }))).toMatchObject({ old: true });
 });
 
-test("a button of another kind, or without a dispatch, is no event", () => {
+test("a button of another kind, or without a dispatch, is ignored", () => {
   expect(eventIn(press({}, { action_id: "launch" }))).toBeNull();
   expect(eventIn(press({}, { value: "" }))).toBeNull();
 });
 
 test.each([null, "text", 7, {}, { type: "event_callback" }, { type: "view_submission" }])(
-  "%j is no event and no error",
+  "%j is ignored without an error",
   (body) => {
     expect(eventIn(body)).toBeNull();
   },

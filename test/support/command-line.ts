@@ -1,4 +1,4 @@
-/** Reads the flags of the programs that people start themselves. */
+/** Reads the flags of programs that people start by hand. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
 
 /** The flags' values. An unknown flag or a missing value ends the process with an explanation and `usage`. */

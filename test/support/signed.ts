@@ -6,7 +6,7 @@ import { secrets } from "#test/support/bot/stand-ins.ts";
 export const json = "application/json";
 export const form = "application/x-www-form-urlencoded";
 
-/** Sends it and gives the status; rejects if the connection breaks before an answer. */
+/** Sends the request and resolves with the status; rejects if the connection breaks before an answer. */
 export function post(url: string, body: string | Buffer, headers: OutgoingHttpHeaders): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(url, { method: "POST", headers }, (response) => {
@@ -45,7 +45,7 @@ export function gitHubHeaders(
 let messages = 0;
 const nextTs = (): string => `${nowSeconds()}.${String(++messages).padStart(6, "0")}`;
 
-/** Nothing that the bot has to do with: it neither mentions it nor lies in a thread of a run. */
+/** A message that does not concern the bot: without a mention and outside the threads of runs. */
 export const slackMessage = (text = "just talk") => ({
   token: "t",
   team_id: "T1",

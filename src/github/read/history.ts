@@ -1,4 +1,4 @@
-/** The comments on an issue from before the bot was asked. */
+/** Reads the comments on an issue from before the request. */
 import type { Octokit } from "@octokit/rest";
 import { contextOf, type EarlierMessage, mostContextMessages } from "#core/context.ts";
 import type { ContextMessage } from "#core/outcome.ts";
@@ -14,9 +14,9 @@ type Comment = Awaited<ReturnType<Octokit["rest"]["issues"]["listComments"]>>["d
 export interface HistoryQuery {
   /** RFC 3339. */
   readonly until: string;
-  /** Id of the comment that asked; later ones have higher ids. */
+  /** Id of the comment with the request; later ones have higher ids. */
   readonly except: number | null;
-  /** The bot's own. */
+  /** The bot's own login. */
   readonly login: string;
 }
 

@@ -1,21 +1,20 @@
-/** A webhook's deliveries: finds the failed ones, reads them and has them repeated. */
+/** Finds the failed deliveries of a webhook, reads their events and requests their redelivery. */
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Fault } from "#core/outcome.ts";
 import { faultOf } from "#github/faults.ts";
-import { events } from "#github/required-scopes.ts";
-import { eventOf } from "#github/understand/event-of.ts";
-import type { AskIdentity } from "#github/understand/identity.ts";
+import { eventOf, events } from "#github/understand/event-of.ts";
 import { type AttemptItem, attempt, deliveredPayload } from "#github/understand/payload.ts";
+import type { AskIdentity } from "#github/understand/translate.ts";
 import { newestFirst } from "./newest-first.ts";
 
-/** Most deliveries that one look has repeated. */
+/** Most redeliveries that one look requests. */
 const mostAtOnce = 1_000;
-/** Most successful deliveries that are read again because an older one had failed. */
+/** Most successful deliveries that one look reads again because an older one had failed. */
 const mostReread = 1_000;
 
-/** Thrown when more deliveries failed than one look has repeated. */
+/** Thrown when more deliveries failed than one look can have repeated. */
 export class StillMore extends Error {
   constructor() {
     super("More deliveries failed than are repeated at once; the others follow.");
@@ -23,8 +22,8 @@ export class StillMore extends Error {
   }
 }
 
-/** One event that GitHub delivered, with the first and the last attempt. */
-interface Told {
+/** One event that GitHub tried to deliver, with the first and the last attempt. */
+interface Delivered {
   readonly guid: string;
   readonly event: string;
   readonly repository: string;
@@ -42,7 +41,7 @@ const concernsUs = ({ event, action }: AttemptItem): boolean =>
   action !== null && action !== undefined && (events[event]?.includes(action) ?? false);
 
 /** Groups attempts by event, oldest first. */
-function tellings(newest: readonly AttemptItem[]): readonly Told[] {
+function byEvent(newest: readonly AttemptItem[]): readonly Delivered[] {
   const attempts = Map.groupBy(newest.filter(concernsUs).toReversed(), ({ guid }) => guid);
   return [...attempts].flatMap(([guid, all]) => {
     const [first] = all;
@@ -56,10 +55,10 @@ function tellings(newest: readonly AttemptItem[]): readonly Told[] {
   });
 }
 
-/** Comments that may have been ignored because an older event of their repository was still missing. */
-function leftAlone(told: readonly Told[]): readonly Told[] {
-  const late = told.filter(({ failedByItself }) => failedByItself);
-  return told.filter(
+/** Returns comments that may have been ignored because an older event of their repository was still missing. */
+function leftAlone(deliveries: readonly Delivered[]): readonly Delivered[] {
+  const late = deliveries.filter(({ failedByItself }) => failedByItself);
+  return deliveries.filter(
     (one) =>
       one.event === "issue_comment" &&
       late.some(
@@ -90,7 +89,7 @@ export interface HookDeliveriesOptions {
 
 /** Creates the function that finds the missed events in a webhook's deliveries. */
 export function createHookDeliveries({ identity, log, now, asked }: HookDeliveriesOptions) {
-  async function read({ octokit, path }: HookLook, { guid, event, last }: Told): Promise<PersonEvent[]> {
+  async function read({ octokit, path }: HookLook, { guid, event, last }: Delivered): Promise<PersonEvent[]> {
     const answer = await octokit.request(`GET ${path}/${last.id}`).catch((error: unknown) => {
       const fault = faultOf(error, now());
       if (fault.retryable) throw error;
@@ -103,9 +102,12 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
     return found === null || found === undefined ? [] : [found];
   }
 
-  /** Has the deliveries repeated. Returns the fault that stopped it; a final refusal of one does not. */
-  async function redeliver({ octokit, path }: HookLook, told: readonly Told[]): Promise<Fault | null> {
-    for (const { guid, last } of told) {
+  /** Requests redeliveries. Returns the fault that stopped it; a final refusal of one delivery does not. */
+  async function redeliver(
+    { octokit, path }: HookLook,
+    deliveries: readonly Delivered[],
+  ): Promise<Fault | null> {
+    for (const { guid, last } of deliveries) {
       try {
         await octokit.request(`POST ${path}/${last.id}/attempts`);
       } catch (error) {
@@ -119,27 +121,27 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
   }
 
   /**
-   * Has the failed deliveries repeated, once each, and returns their events, oldest first. Redeliveries arrive in
-   * any order, and a comment that overtakes its label would be ignored; so the events are also read here, in
-   * order, and the redelivered ones have the same ids. Rejects as requests do.
+   * Requests one redelivery of each failed delivery and returns their events, oldest first. Redeliveries arrive in
+   * any order, and a comment that overtakes its label would be ignored. So the events are also read here, in
+   * order; the redelivered ones have the same ids. Rejects as requests do.
    */
   return async function missedBy(look: HookLook): Promise<PersonEvent[]> {
     const { octokit, path, sinceMs } = look;
     const pages = octokit.paginate.iterator(`GET ${path}`, { per_page: 100 });
     const newest = await newestFirst(pages, attempt, timeOf, sinceMs);
-    if (!newest.complete) log.warn("GitHub has more deliveries than are read", { path });
-    const told = tellings(newest.items);
-    const failed = told.filter(({ arrivedMs }) => arrivedMs === Number.POSITIVE_INFINITY);
+    if (!newest.complete) log.warn("Not all of GitHub's deliveries are read", { path });
+    const deliveries = byEvent(newest.items);
+    const failed = deliveries.filter(({ arrivedMs }) => arrivedMs === Number.POSITIVE_INFINITY);
     const fresh = failed.filter(({ guid }) => !asked.has(guid));
     if (fresh.length > mostAtOnce) {
       await redeliver(look, fresh.slice(0, mostAtOnce));
       throw new StillMore();
     }
-    // A failed redelivery was read when its first attempt had failed.
+    // If only a redelivery failed since, the event was read when its first attempt had failed.
     const unread = new Set(failed.filter(({ guid, failedByItself }) => failedByItself || !asked.has(guid)));
-    const reread = new Set(leftAlone(told).slice(-mostReread));
+    const reread = new Set(leftAlone(deliveries).slice(-mostReread));
     const events: PersonEvent[] = [];
-    for (const one of told) {
+    for (const one of deliveries) {
       if (unread.has(one) || reread.has(one)) events.push(...(await read(look, one)));
     }
     const stopped = await redeliver(look, fresh);

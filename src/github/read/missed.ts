@@ -6,13 +6,13 @@ import type { PersonEvent } from "#core/event.ts";
 import type { GitHubClient } from "#github/client.ts";
 import { faultOf } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
-import type { AskIdentity } from "#github/understand/identity.ts";
 import { hook } from "#github/understand/payload.ts";
+import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Missed } from "#ports.ts";
 import { createHookDeliveries, StillMore } from "./hook-deliveries.ts";
 import { readBack } from "./read-back.ts";
 
-/** Ids of deliveries and events, so that none is asked for or read twice within a run of the process. */
+/** Remembered ids of deliveries and of events: each delivery is repeated and each event read back only once. */
 const remembered = 20_000;
 
 /** Options of `createMissed`. */
@@ -53,7 +53,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     });
   }
 
-  /** Null: the token may not see the deliveries there, or there is no webhook. */
+  /** Returns null if the token may not see the deliveries there, or there is no webhook. */
   async function missedByHooks(octokit: Octokit, repo: Repo, sinceMs: number): Promise<PersonEvent[] | null> {
     try {
       const events: PersonEvent[] = [];
@@ -74,15 +74,15 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     const delivered = await missedByHooks(octokit, repo, sinceMs);
     if (delivered !== null) return delivered;
     const wasHeard = (id: string): boolean => heard.has(id);
-    const { events, complete } = await readBack({ octokit, repo, sinceMs, identity, wasHeard });
-    if (!complete) log.warn("The repository has more comments and labels than are read back", { ...repo });
-    return events;
+    const { items, complete } = await readBack({ octokit, repo, sinceMs, identity, wasHeard });
+    if (!complete) log.warn("Not all comments and labels of a repository are read back", { ...repo });
+    return items;
   }
 
   /** Whether another try may succeed: refused credentials may be renewed. */
   const isForNow = (error: unknown): boolean => faultOf(error, now()).retryable;
 
-  /** Oldest first in each repository; no thread spans two. */
+  /** Returns the events of each repository oldest first; no thread spans two repositories. */
   async function look({ since, scopes }: Missed): Promise<readonly PersonEvent[]> {
     const sinceMs = Date.parse(since);
     if (client.asApp !== null) {

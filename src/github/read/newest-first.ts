@@ -6,7 +6,7 @@ const mostPages = 200;
 /** The newest items of a list. */
 export interface Recent<T> {
   readonly items: readonly T[];
-  /** False: there are more than are read. */
+  /** False: the list is longer than the bot reads. */
   readonly complete: boolean;
 }
 

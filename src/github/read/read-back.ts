@@ -1,9 +1,8 @@
-/** Comments and labels of a repository, read back where the bot may not see which deliveries failed. */
+/** Reads back a repository's comments and labels where the bot may not see which deliveries failed. */
 import type { Octokit } from "@octokit/rest";
 import type { z } from "zod";
 import type { PersonEvent } from "#core/event.ts";
 import type { Repo } from "#github/place.ts";
-import type { AskIdentity, Identity } from "#github/understand/identity.ts";
 import {
   type IssuePayload,
   issue,
@@ -11,8 +10,8 @@ import {
   type ListedComment,
   listedComment,
 } from "#github/understand/payload.ts";
-import { commentEvent, labelEvent } from "#github/understand/translate.ts";
-import { newestFirst, secondOf } from "./newest-first.ts";
+import { type AskIdentity, commentEvent, type Identity, labelEvent } from "#github/understand/translate.ts";
+import { newestFirst, type Recent, secondOf } from "./newest-first.ts";
 
 /** Where and since when to read back. */
 export interface ReadBack {
@@ -25,21 +24,13 @@ export interface ReadBack {
   readonly wasHeard: (eventId: string) => boolean;
 }
 
-/** The events that were read back. */
-export interface ReadBackEvents {
-  /** Oldest first. */
-  readonly events: readonly PersonEvent[];
-  /** False: there are more than are read. */
-  readonly complete: boolean;
-}
-
 const isEdited = ({ created_at, updated_at }: ListedComment): boolean => created_at !== updated_at;
 
 /**
- * Reads the comments and labels since then as events. A comment has the same id as when it is delivered; a label
- * can't, and is marked as recovered. Rejects as requests do.
+ * Returns the comments and labels since then as events, oldest first. A comment has the same id as in its
+ * delivery; a label can't, and is marked as recovered. Rejects as requests do.
  */
-export async function readBack(look: ReadBack): Promise<ReadBackEvents> {
+export async function readBack(look: ReadBack): Promise<Recent<PersonEvent>> {
   const { octokit, repo, sinceMs } = look;
   const { listForRepo, listCommentsForRepo, listEventsForRepo } = octokit.rest.issues;
   const all = { ...repo, per_page: 100 };
@@ -58,7 +49,7 @@ export async function readBack(look: ReadBack): Promise<ReadBackEvents> {
     sinceMs,
   );
   // A comment or a label would have updated its issue.
-  if (changed.items.length === 0) return { events: [], complete: changed.complete };
+  if (changed.items.length === 0) return { items: [], complete: changed.complete };
   const issues = new Map(changed.items.map((item) => [item.number, item]));
   const createdAt = ({ created_at }: { readonly created_at: string }): number => Date.parse(created_at);
   const comments = await newestFirst(
@@ -79,7 +70,7 @@ export async function readBack(look: ReadBack): Promise<ReadBackEvents> {
     ...happened.items.flatMap((one) => labeled(one, issues, look, us)),
   ];
   return {
-    events: inOrder(events),
+    items: inOrder(events),
     complete: changed.complete && comments.complete && happened.complete,
   };
 }
@@ -96,7 +87,7 @@ function commented(comment: ListedComment, issues: Issues, look: ReadBack, us: I
     { issue: about, comment, repository: repositoryOf(look), sender: comment.user },
     us,
   );
-  // An edit of a comment that was taken in asks for nothing.
+  // An edit of a comment that was already taken in is ignored.
   return isEdited(comment) && look.wasHeard(event.id) ? [] : [event];
 }
 
@@ -122,8 +113,8 @@ function labeled(
 const rankOf = (event: PersonEvent): number => ("message" in event ? Number(event.message) : Infinity);
 
 /**
- * Sorts by time. GitHub's times are whole seconds: a reply in the same second as a request, but before it, is
- * part of the request's context and not a follow-up, so it is dated a millisecond earlier.
+ * Sorts by time. GitHub's times are whole seconds. A reply before a request in the same second belongs to the
+ * request's context and is not a follow-up, so it is dated a millisecond earlier.
  */
 function inOrder(events: readonly PersonEvent[]): readonly PersonEvent[] {
   const sorted = events.toSorted(

@@ -1,32 +1,24 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * Reads the request's body as UTF-8 text. `too-large`: it is announced or turns out to be longer than
- * `maxBytes`, and the rest is not read; `aborted`: the connection ended.
+ * Reads the request's body as UTF-8 text. `too-large`: it is announced as longer than `maxBytes` or turns out to
+ * be, and the rest is not read; `aborted`: the connection ended.
  */
-export function readBody(
+export async function readBody(
   request: IncomingMessage,
   maxBytes: number,
 ): Promise<{ ok: true; text: string } | { ok: false; reason: "too-large" | "aborted" }> {
-  const announced = Number(request.headers["content-length"] ?? 0);
-  if (announced > maxBytes) return Promise.resolve({ ok: false, reason: "too-large" });
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const onData = (chunk: Buffer): void => {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) return { ok: false, reason: "too-large" };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += chunk.length;
-      if (size <= maxBytes) {
-        chunks.push(chunk);
-        return;
-      }
-      chunks.length = 0;
-      request.off("data", onData);
-      request.pause();
-      resolve({ ok: false, reason: "too-large" });
-    };
-    request.on("data", onData);
-    request.once("end", () => resolve({ ok: true, text: Buffer.concat(chunks).toString("utf8") }));
-    request.once("error", () => resolve({ ok: false, reason: "aborted" }));
-    request.once("close", () => resolve({ ok: false, reason: "aborted" }));
-  });
+      if (size > maxBytes) return { ok: false, reason: "too-large" };
+      chunks.push(chunk);
+    }
+  } catch {
+    return { ok: false, reason: "aborted" };
+  }
+  return { ok: true, text: Buffer.concat(chunks).toString("utf8") };
 }

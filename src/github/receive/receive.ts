@@ -1,37 +1,39 @@
 /** POST /github/webhooks: verify, parse, translate, have it saved, and only then answer 200. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Webhooks } from "@octokit/webhooks";
+import { discardRest } from "#base/discard-rest.ts";
 import type { Log } from "#base/log.ts";
 import { type Delivery, eventOf } from "#github/understand/event-of.ts";
-import type { AskIdentity } from "#github/understand/identity.ts";
+import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Accept } from "#ports.ts";
 import { readBody } from "./read-body.ts";
 
 /** GitHub's own limit. https://docs.github.com/webhooks/webhook-events-and-payloads */
 export const maxPayloadBytes = 25 * 1024 * 1024;
 
-/** Options of `createGitHubReceiver`. */
-export interface GitHubReceiverOptions {
+/** Options of `createListener`. */
+export interface ListenerOptions {
   readonly accept: Accept;
   readonly log: Log;
   /** One secret, or several separated by commas while the secret is being changed. */
   readonly webhookSecret: string;
   readonly identity: AskIdentity;
   /** Called with the id of each event that was saved or ignored. */
-  readonly heard?: (eventId: string) => void;
+  readonly heard: (eventId: string) => void;
 }
 
 interface Answer {
   readonly status: number;
   readonly text: string;
-  /** The rest of the request is not read. */
-  readonly close?: boolean;
 }
 
-const nothingToDo: Answer = { status: 202, text: "This event does not concern the bot." };
-const unreadable: Answer = { status: 400, text: "The payload lacks fields that this event always has." };
+const answers: Readonly<Record<Awaited<ReturnType<Accept>>, Answer>> = {
+  saved: { status: 200, text: "Saved." },
+  ignored: { status: 200, text: "Nothing to do." },
+  again: { status: 503, text: "This came too early; deliver it again." },
+};
 
-/** Accepts a signature of any of the secrets. Throws if there is none. */
+/** Returns a check that accepts a signature with any of the secrets. Throws if there is no secret. */
 function createVerify(webhookSecret: string): (body: string, signature: string) => Promise<boolean> {
   const secrets = webhookSecret.split(",").map((secret) => secret.trim());
   const verifiers = secrets.filter((secret) => secret !== "").map((secret) => new Webhooks({ secret }));
@@ -47,32 +49,11 @@ function createVerify(webhookSecret: string): (body: string, signature: string) 
 
 const headerOf = (request: IncomingMessage, name: string): string => String(request.headers[name] ?? "");
 
-function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
-  try {
-    return { ok: true, value: JSON.parse(text) };
-  } catch {
-    return { ok: false };
-  }
-}
-
-/** How long a refused sender may go on sending, so that it reads the response. */
-const graceMs = 1_000;
-
-/** Discards for a moment what still arrives; then the connection ends. */
-function letGo(request: IncomingMessage): void {
-  if (request.complete) return;
-  request.resume();
-  setTimeout(() => request.destroy(), graceMs).unref();
-}
-
 /**
- * Creates the listener of `POST /github/webhooks`, which answers every request by itself. 200: the event is
- * durable or ignored; 202: not for the bot; 503: to be delivered again; other 4xx: refused. Throws if there is
- * no secret.
+ * Creates the listener of `POST /github/webhooks`, which answers every request itself. 200: the event is durable or
+ * ignored; 202: not for the bot; 503: GitHub should deliver it again; 4xx: refused. Throws if there is no secret.
  */
-export function createGitHubReceiver(options: GitHubReceiverOptions): {
-  listener: (request: IncomingMessage, response: ServerResponse) => void;
-} {
+export function createListener(options: ListenerOptions) {
   const { accept, log, webhookSecret, identity, heard } = options;
   const verify = createVerify(webhookSecret);
 
@@ -80,33 +61,23 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
     const event = await eventOf(payload, delivery, identity);
     if (event === undefined) {
       log.error("A GitHub delivery could not be understood", { ...delivery });
-      return unreadable;
+      return { status: 400, text: "The payload lacks fields that this event always has." };
     }
-    if (event === null) return nothingToDo;
+    if (event === null) return { status: 202, text: "This event does not concern the bot." };
     const taken = await accept(event);
-    if (taken !== "again") heard?.(event.id);
-    switch (taken) {
-      case "saved":
-        return { status: 200, text: "Saved." };
-      case "ignored":
-        return { status: 200, text: "Nothing to do." };
-      case "again":
-        return { status: 503, text: "This came too early; deliver it again." };
-      default:
-        return taken satisfies never;
-    }
+    if (taken !== "again") heard(event.id);
+    return answers[taken];
   }
 
   async function answerTo(request: IncomingMessage): Promise<Answer | null> {
-    if (request.method !== "POST") return { status: 405, text: "Only POST is allowed." };
     const contentType = headerOf(request, "content-type").split(";", 1)[0]?.trim().toLowerCase();
     if (contentType !== "application/json") {
-      return { status: 415, text: "Set the webhook's content type to application/json.", close: true };
+      return { status: 415, text: "Set the webhook's content type to application/json." };
     }
     const body = await readBody(request, maxPayloadBytes);
     if (!body.ok) {
       if (body.reason === "aborted") return null;
-      return { status: 413, text: "The payload is larger than 25 MB.", close: true };
+      return { status: 413, text: "The payload is larger than 25 MB." };
     }
     if (!(await verify(body.text, headerOf(request, "x-hub-signature-256")))) {
       log.warn("A webhook with a missing or wrong signature was refused");
@@ -119,30 +90,25 @@ export function createGitHubReceiver(options: GitHubReceiverOptions): {
     if (delivery.id === "" || delivery.event === "") {
       return { status: 400, text: "X-GitHub-Delivery and X-GitHub-Event are required." };
     }
-    const payload = parseJson(body.text);
-    if (!payload.ok) return { status: 400, text: "The body is not JSON." };
+    let payload: unknown;
+    try {
+      payload = JSON.parse(body.text);
+    } catch {
+      return { status: 400, text: "The body is not JSON." };
+    }
     if (delivery.event === "ping") return { status: 200, text: "Pong." };
-    return take(payload.value, delivery).catch((error: unknown) => {
+    return take(payload, delivery).catch((error: unknown) => {
       log.error("A GitHub delivery could not be saved", { ...delivery, reason: String(error) });
       return { status: 503, text: "This could not be saved; deliver it again." };
     });
   }
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const answer = await answerTo(request);
     if (answer === null) return;
     // With "connection: close" the sender would meet a reset instead of the response.
-    if (answer.close) response.once("finish", () => letGo(request));
+    response.once("finish", () => discardRest(request));
     response.writeHead(answer.status, { "content-type": "text/plain; charset=utf-8" });
     response.end(`${answer.text}\n`);
-  }
-
-  return {
-    listener(request, response) {
-      handle(request, response).catch((error: unknown) => {
-        log.error("A GitHub webhook could not be answered", { reason: String(error) });
-        response.destroy();
-      });
-    },
   };
 }

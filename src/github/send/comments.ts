@@ -5,7 +5,7 @@ import type { IssueRef, Repo } from "#github/place.ts";
 import { isMarkedWith, markerOf } from "#github/understand/marker.ts";
 import { maxCommentLength } from "./markdown.ts";
 
-/** Our clock and GitHub's may differ by this. */
+/** The bot's clock and GitHub's may differ by this. */
 const clockMarginMs = 5 * 60_000;
 
 const commentAnswer = z.object({ id: z.int().positive() });
@@ -15,7 +15,7 @@ export const roomBeside = (effectId: string): number => maxCommentLength - marke
 
 const bodyOf = (effectId: string, markdown: string): string => `${markerOf(effectId)}\n${markdown}`;
 
-/** Posts a comment and resolves with its id. */
+/** Posts a comment and resolves with its id. Rejects as requests do. */
 export async function postComment(octokit: Octokit, issue: IssueRef, effectId: string, markdown: string) {
   const { owner, repo, number } = issue;
   const body = bodyOf(effectId, markdown);

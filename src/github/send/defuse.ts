@@ -1,6 +1,6 @@
 import { findCertainCode } from "#github/understand/certain-code.ts";
 
-/** Zero-width space: it breaks a mention invisibly. */
+/** A zero-width space, which breaks a mention invisibly. */
 export const breaker = "\u200b";
 
 const at = "(?:@|&#0*64;|&#[xX]0*40;|&commat;)";

@@ -3,7 +3,7 @@ import { type StateLabel, stateLabels } from "#core/effect.ts";
 import { hasStatus } from "#github/faults.ts";
 import type { IssueRef } from "#github/place.ts";
 
-/** GitHub would create missing labels by itself, all of them grey. */
+/** GitHub itself would create missing labels in grey. */
 const colors: Readonly<Record<StateLabel, string>> = {
   "agent:queued": "c5def5",
   "agent:running": "1d76db",
@@ -30,7 +30,7 @@ export async function setStateLabel(octokit: Octokit, issue: IssueRef, label: St
   }
   for (const other of stateLabels) {
     if (other === label || !present.has(other)) continue;
-    // 404: somebody has removed it meanwhile.
+    // 404: the label was removed meanwhile.
     await octokit.rest.issues
       .removeLabel({ owner, repo, issue_number, name: other })
       .catch(unlessStatus(404));

@@ -1,4 +1,3 @@
-/** Views as GitHub Markdown. */
 import { clip } from "#base/clip.ts";
 import type { Person } from "#core/person.ts";
 import type { Action, Span, Text, View } from "#core/view.ts";

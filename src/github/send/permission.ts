@@ -5,10 +5,9 @@ import type { Permission } from "#core/person.ts";
 import { hasStatus } from "#github/faults.ts";
 import type { Repo } from "#github/place.ts";
 
-/** A permission that GitHub has told. */
-export type KnownPermission = Exclude<Permission, "unknown">;
+type KnownPermission = Exclude<Permission, "unknown">;
 
-/** Each command and comment would otherwise cost one more of the 5,000 requests an hour that GitHub allows. */
+/** Saves one of the 5,000 requests an hour that GitHub allows for each command and comment. */
 const remembered = 10_000;
 
 /** A response without a permission is an error, not a "none". */

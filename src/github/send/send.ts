@@ -10,7 +10,7 @@ import { faultOf, impossible } from "#github/faults.ts";
 import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
-import type { AskIdentity } from "#github/understand/identity.ts";
+import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
 import { setStateLabel } from "./labels.ts";
@@ -33,11 +33,11 @@ export interface GitHubPlatformOptions {
   readonly publicUrl?: string;
 }
 
-/** GitHub's sending side, and what the receiver needs of it. */
+/** GitHub's sending side, with the parts that the receiver uses. */
 export interface GitHubPlatform extends Platform {
   /** The bot's identity, for the receiver. */
   readonly identity: AskIdentity;
-  /** The receiver reports here the ids of the events that were taken in. */
+  /** Notes the id of an event that was taken in. */
   readonly heard: (eventId: string) => void;
   readonly missed: NonNullable<Platform["missed"]>;
 }

@@ -1,9 +1,5 @@
 import { type MarkdownNode, parseStructure } from "#base/markdown.ts";
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
+import { nodesOf, rangeOf } from "./markdown-ranges.ts";
 
 /** The parser and GitHub may disagree on where a footnote ends. */
 const footnote = /\[\^[^\]\s]{1,999}\]:/;
@@ -15,16 +11,17 @@ const footnote = /\[\^[^\]\s]{1,999}\]:/;
  */
 export function findCertainCode(text: string): (offset: number) => boolean {
   const tree = /`|~~~/.test(text) && !footnote.test(text) ? parseStructure(text) : null;
-  const ranges = tree === null ? [] : codeIn(tree, text);
+  const code = tree === null ? [] : [...nodesOf(tree)].filter(({ node }) => isCertain(node, text));
+  const ranges = code.map(({ node }) => rangeOf(node));
   return (offset) => ranges.some(({ start, end }) => start <= offset && offset < end);
 }
 
-function codeIn(node: MarkdownNode, text: string): Range[] {
-  if ("children" in node) return node.children.flatMap((child) => codeIn(child, text));
-  const range = { start: node.position?.start.offset ?? 0, end: node.position?.end.offset ?? 0 };
-  const written = text.slice(range.start, range.end);
+function isCertain(node: MarkdownNode, text: string): boolean {
+  if (node.type !== "code" && node.type !== "inlineCode") return false;
+  const { start, end } = rangeOf(node);
+  const written = text.slice(start, end);
   // Indented code can be a footnote's or a list's text.
-  if (node.type === "code") return /^[`~]/.test(written) ? [range] : [];
+  if (node.type === "code") return /^[`~]/.test(written);
   // GitHub finds commands line by line, and a table's cells end at any `|`.
-  return node.type === "inlineCode" && !/[\n|]/.test(written) ? [range] : [];
+  return !/[\n|]/.test(written);
 }

@@ -1,6 +1,6 @@
 import { readLines } from "./visible-lines.ts";
 
-/** More spaces in front would make it code. */
+/** Four spaces before it would make the line code. */
 const start = /^ {0,3}\/agent(?!\S)/i;
 
 /**

@@ -1,7 +1,13 @@
 import type { PersonEvent } from "#core/event.ts";
-import type { AskIdentity } from "./identity.ts";
 import { commented, labeled, labeledPullRequest, withAction } from "./payload.ts";
-import { commentEvent, labelEvent, needsIdentity } from "./translate.ts";
+import { type AskIdentity, commentEvent, labelEvent, needsIdentity } from "./translate.ts";
+
+/** The webhook events that the bot understands, with their actions. GitHub adds `ping` by itself. */
+export const events: Readonly<Record<string, readonly string[]>> = {
+  issues: ["labeled"],
+  pull_request: ["labeled"],
+  issue_comment: ["created"],
+};
 
 /** The headers of a delivery. */
 export interface Delivery {
@@ -12,7 +18,7 @@ export interface Delivery {
 
 /**
  * Returns the event in a webhook's payload; null: none that concerns the bot; undefined: the payload is
- * malformed. Rejects if the event depends on the bot's identity and GitHub does not tell it.
+ * malformed. Rejects if the event depends on the bot's identity and GitHub does not return it.
  */
 export async function eventOf(
   payload: unknown,
@@ -20,13 +26,11 @@ export async function eventOf(
   identity: AskIdentity,
 ): Promise<PersonEvent | null | undefined> {
   const action = withAction.safeParse(payload).data?.action;
-  if ((event === "issues" || event === "pull_request") && action === "labeled") {
-    const { data } = (event === "issues" ? labeled : labeledPullRequest).safeParse(payload);
-    return data && labelEvent(data, id, needsIdentity.labeled(data) ? await identity() : null);
-  }
-  if (event === "issue_comment" && action === "created") {
+  if (action === undefined || !events[event]?.includes(action)) return null;
+  if (event === "issue_comment") {
     const { data } = commented.safeParse(payload);
     return data && commentEvent(data, needsIdentity.commented(data) ? await identity() : null);
   }
-  return null;
+  const { data } = (event === "issues" ? labeled : labeledPullRequest).safeParse(payload);
+  return data && labelEvent(data, id, needsIdentity.labeled(data) ? await identity() : null);
 }

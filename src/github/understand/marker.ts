@@ -1,6 +1,6 @@
 /**
- * The hidden first line of the bot's comments. It names the effect that posted the comment, so that the comment
- * is found again if the response was lost, and tells the bot's comments from the person's whose token it uses.
+ * The hidden first line of the bot's comments. It names the effect that posted the comment, so that the comment is
+ * found again if the response was lost. It also distinguishes the bot from the person whose token it uses.
  */
 
 const start = "<!-- agent-runs-bot ";

@@ -1,7 +1,5 @@
 import { readLines } from "./visible-lines.ts";
 
-const escapeForPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-
 /**
  * Finds mentions of `name` (a login or an App's slug, without `@`, in any case) outside code and quotations.
  * Returns the text without them, and without the colon or comma after a leading one.
@@ -10,10 +8,11 @@ export function takeMention(
   body: string,
   name: string,
 ): { readonly mention: boolean; readonly text: string } {
-  const named = `@${escapeForPattern(name)}(?:\\[bot\\])?(?![\\w/-])`;
+  const named = `@${RegExp.escape(name)}(?:\\[bot\\])?(?![\\w/-])`;
   const leading = new RegExp(`^\\s*${named}[:,]?\\s*`, "i");
-  // Code spans match first, so that mentions in them are skipped.
-  const pattern = new RegExp(`(\`+)[^\`]+\\1|(?<![\\w/@-])${named}`, "gi");
+  // Code spans match first, so that mentions in them are skipped. They begin and end with whole runs of backticks:
+  // trying every part of a run would take seconds in a comment of 32,000 backticks.
+  const pattern = new RegExp(`(?<!\`)(\`+)(?!\`)[^\`]+\\1(?!\`)|(?<![\\w/@-])${named}`, "gi");
   let mention = leading.test(body);
   const lines = readLines(body.replace(leading, "")).map(({ text, visible }) => {
     if (!visible) return text;

@@ -21,19 +21,22 @@ export const issue = z.object({
 /** An issue or a pull request. */
 export type IssuePayload = z.infer<typeof issue>;
 
+const comment = z.object({
+  id: z.int().positive(),
+  body: z.string().nullish(),
+  created_at: z.string(),
+  user: account.nullish(),
+});
+
 const repository = z.object({ full_name: z.string().min(3) });
+const label = z.object({ name: z.string() });
 
 /** Any payload with an action. */
 export const withAction = z.object({ action: z.string() });
 
 /** `issues` labeled. https://docs.github.com/webhooks/webhook-events-and-payloads#issues */
-export const labeled = z.object({
-  issue,
-  label: z.object({ name: z.string() }),
-  repository,
-  sender: account,
-});
-/** Somebody labeled an issue or a pull request. */
+export const labeled = z.object({ issue, label, repository, sender: account });
+/** A label that was added to an issue or a pull request. */
 export type Labeled = z.infer<typeof labeled>;
 
 /** `pull_request` labeled, with its fields renamed to those of `issues`. */
@@ -43,21 +46,11 @@ export const labeledPullRequest = labeled
   .transform(({ pull_request, ...rest }) => ({ ...rest, issue: { ...pull_request, pull_request: {} } }));
 
 /** `issue_comment` created. https://docs.github.com/webhooks/webhook-events-and-payloads#issue_comment */
-export const commented = z.object({
-  issue,
-  comment: z.object({
-    id: z.int().positive(),
-    body: z.string().nullish(),
-    created_at: z.string(),
-    user: account.nullish(),
-  }),
-  repository,
-  sender: account,
-});
-/** Somebody commented on an issue or a pull request. */
+export const commented = z.object({ issue, comment, repository, sender: account });
+/** A new comment on an issue or a pull request. */
 export type Commented = z.infer<typeof commented>;
 
-/** An attempt to deliver, in the list of a webhook's deliveries. */
+/** An attempt to deliver an event, in the list of a webhook's deliveries. */
 export const attempt = z.object({
   /** May be larger than JavaScript's exact integers. */
   id: z.union([z.number(), z.bigint()]).transform(String),
@@ -69,7 +62,7 @@ export const attempt = z.object({
   action: z.string().nullish(),
   repository_id: z.union([z.number(), z.bigint()]).nullish().transform(String),
 });
-/** An attempt to deliver. */
+/** An attempt to deliver an event. */
 export type AttemptItem = z.infer<typeof attempt>;
 
 /** One delivery with its payload. */
@@ -83,14 +76,7 @@ export const hook = z.object({
 });
 
 /** A comment in a repository's list of comments. */
-export const listedComment = z.object({
-  id: z.int().positive(),
-  body: z.string().nullish(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  user: account.nullish(),
-  issue_url: z.string(),
-});
+export const listedComment = comment.extend({ updated_at: z.string(), issue_url: z.string() });
 /** A comment in a repository's list of comments. */
 export type ListedComment = z.infer<typeof listedComment>;
 
@@ -100,6 +86,6 @@ export const issueEvent = z.object({
   event: z.string(),
   created_at: z.string(),
   actor: account.nullish(),
-  label: z.object({ name: z.string() }).nullish(),
+  label: label.nullish(),
   issue: issue.nullish(),
 });

@@ -4,11 +4,21 @@ import type { CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Person, Subject } from "#core/person.ts";
 import { placeOf, platformName, scopeOf } from "#github/place.ts";
 import { findCommand } from "./command-line.ts";
-import type { Identity } from "./identity.ts";
 import { hasMarker } from "./marker.ts";
 import { takeMention } from "./mention.ts";
 import type { Account, Commented, IssuePayload, Labeled } from "./payload.ts";
 import { visibleText } from "./visible-text.ts";
+
+/** The bot's identity on GitHub. */
+export interface Identity {
+  /** Login under which its comments appear: `octocat`, or `my-app[bot]`. */
+  readonly login: string;
+  /** The name after `@` in a mention of the bot. */
+  readonly mention: string;
+}
+
+/** Resolves with the bot's identity. Rejects as requests do. */
+export type AskIdentity = () => Promise<Identity>;
 
 const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
@@ -38,7 +48,7 @@ export const needsIdentity = {
 /** Returns the event of a label. `delivery`: the X-GitHub-Delivery GUID, the same in a redelivery. */
 export function labelEvent(payload: Labeled, delivery: string, us: Identity | null): LabelEvent {
   const { issue, label, repository, sender } = payload;
-  // With a person's token the bot's state labels seem to come from that person.
+  // With a person's token the bot's state labels appear to come from that person.
   const ours = us !== null && same(sender.login, us.login) && isStateLabel(label.name);
   return {
     kind: "label",

@@ -1,12 +1,12 @@
 /**
- * Reads a comment line by line instead of as a syntax tree. Anybody can comment on a public repository, so
- * each line is read once, and nesting can't make it slow.
+ * Reads a comment line by line instead of as a syntax tree. Anybody can comment on a public repository, so each line
+ * is read once and nesting can't make it slow.
  */
 
 /** A line of a comment, without its line end. */
 export interface Line {
   readonly text: string;
-  /** In the author's own voice: not in a fenced code block, a quotation or an HTML comment. */
+  /** False in a fenced code block, a quotation or an HTML comment. */
   readonly visible: boolean;
 }
 

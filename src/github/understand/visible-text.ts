@@ -2,12 +2,8 @@
  * The part of a Markdown text that GitHub's page shows: no HTML comments, and no definitions of links and
  * footnotes that nothing uses. People review what they see, so the agent must not read hidden instructions.
  */
-import { type MarkdownNode, type MarkdownTree, parseStructure } from "#base/markdown.ts";
-
-interface Range {
-  readonly start: number;
-  readonly end: number;
-}
+import { type MarkdownTree, parseStructure } from "#base/markdown.ts";
+import { nodesOf, type Range, rangeOf } from "./markdown-ranges.ts";
 
 /** Without any of these a text hides nothing. */
 const suspicious = /<[!?]|\]:/;
@@ -49,19 +45,6 @@ function withoutDefinitions(text: string): string {
     .split(/(\n[ \t\r]*\n)/)
     .map((part, index) => (index % 2 === 0 ? cut(part) : part))
     .join("");
-}
-
-const rangeOf = (node: MarkdownNode): Range => ({
-  start: node.position?.start.offset ?? 0,
-  end: node.position?.end.offset ?? 0,
-});
-
-function* nodesOf(
-  node: MarkdownNode,
-  parent: MarkdownNode = node,
-): Generator<{ node: MarkdownNode; parent: MarkdownNode }> {
-  yield { node, parent };
-  if ("children" in node) for (const child of node.children) yield* nodesOf(child, node);
 }
 
 const blocks: ReadonlySet<string> = new Set(["root", "blockquote", "listItem", "footnoteDefinition"]);

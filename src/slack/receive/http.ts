@@ -2,12 +2,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HTTPModuleFunctions } from "@slack/bolt";
 import { z } from "zod";
+import { discardRest } from "#base/discard-rest.ts";
 import type { Log } from "#base/log.ts";
-import { refuseOverflow } from "./overflow.ts";
 
-const endpoint = "/slack/events";
-
-/** Slack's largest payload, an interaction that holds its whole message, stays far below. */
+/** Far above Slack's largest payload, an interaction that holds its whole message. */
 const bodyLimitBytes = 1024 * 1024;
 
 /** Slack waits three seconds for an answer. */
@@ -23,18 +21,20 @@ const check = z.union([
 export interface ListenerOptions {
   readonly signingSecret: string;
   readonly log: Log;
-  /** Resolves when the payload's event is durable, or none of ours; a rejection makes Slack deliver it again. */
+  /** Resolves when the payload's event is durable or not for the bot; a rejection makes Slack deliver it again. */
   readonly take: (payload: unknown) => Promise<void>;
 }
 
-/** Returns the HTTP listener, which answers every request by itself; see `SlackReceiver.listener`. */
+/** Returns the HTTP listener, which answers every request itself; see `SlackReceiver.listener`. */
 export function createListener({ signingSecret, log, take }: ListenerOptions) {
-  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // Neither Node nor Bolt reads the rest of a refused body.
+    response.once("finish", () => discardRest(request));
+    if (Number(request.headers["content-length"] ?? 0) > bodyLimitBytes) return answer(response, 413);
     let body: unknown;
     try {
       const options = { signingSecret, bodyLimit: bodyLimitBytes };
-      const verified = await HTTPModuleFunctions.parseAndVerifyHTTPRequest(options, request);
-      body = parsed(verified);
+      body = parse(await HTTPModuleFunctions.parseAndVerifyHTTPRequest(options, request));
     } catch (error) {
       log.warn("A request to the Slack endpoint was refused", { error: String(error) });
       return answer(response, HTTPModuleFunctions.isRawBodyError(error) ? error.statusCode : 401);
@@ -46,7 +46,7 @@ export function createListener({ signingSecret, log, take }: ListenerOptions) {
       return answer(response, 200);
     }
     const late = setTimeout(() => {
-      log.warn("An event from Slack took too long");
+      log.warn("An event from Slack was not saved in time");
       answer(response, 503);
     }, answerMs);
     try {
@@ -58,18 +58,11 @@ export function createListener({ signingSecret, log, take }: ListenerOptions) {
     } finally {
       clearTimeout(late);
     }
-  }
-
-  return (request: IncomingMessage, response: ServerResponse): void => {
-    if (refuseOverflow(request, response, bodyLimitBytes)) return;
-    const [path] = (request.url ?? "").split("?", 1);
-    if (request.method !== "POST" || path !== endpoint) answer(response, 404);
-    else void receive(request, response);
   };
 }
 
-/** Null: neither JSON nor a form with JSON. */
-function parsed(request: Parameters<typeof HTTPModuleFunctions.parseHTTPRequestBody>[0]): unknown {
+/** Returns the parsed body of a JSON request or a form; null if it can't be parsed. */
+function parse(request: Parameters<typeof HTTPModuleFunctions.parseHTTPRequestBody>[0]): unknown {
   try {
     return HTTPModuleFunctions.parseHTTPRequestBody(request);
   } catch {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "#base/log.ts";
 import type { Accept } from "#ports.ts";
+import type { SlackSettings } from "#slack/config.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { readPayload } from "#slack/payloads.ts";
 import { translate } from "#slack/translate.ts";
@@ -9,55 +10,47 @@ import { createListener } from "./http.ts";
 import { createSocket } from "./socket.ts";
 
 /** Options of `createSlackReceiver`. */
-export interface SlackReceiverOptions {
+export interface SlackReceiverOptions extends SlackSettings {
   readonly accept: Accept;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  readonly botToken: string;
-  /** Turns the HTTP listener on. */
-  readonly signingSecret?: string;
-  /** Turns Socket Mode on. */
-  readonly appToken?: string;
-  /** Ends in `/api/`; Slack's own when absent. */
-  readonly apiUrl?: string;
 }
 
 /** Slack's receiving side. */
 export interface SlackReceiver {
   /**
-   * Answers `POST /slack/events`; present with a signing secret. 200: the event is durable or not for the bot;
-   * 400: neither a JSON object nor a form; 401: forged or stale signature; 413: too long; 503: Slack has to
-   * deliver it again.
+   * Answers `POST /slack/events`; absent in Socket Mode. 200: the event is durable or not for the bot; 400:
+   * neither a JSON object nor a form; 401: forged or stale signature; 413: too long; 503: Slack has to deliver
+   * it again.
    */
-  readonly listener?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Starts to receive. Resolves even if Slack is down; connecting goes on then, and is logged. */
+  readonly listener?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Starts to receive. Resolves even if Slack is down; connecting then continues, and is logged. */
   start(): Promise<void>;
   /** Resolves when nothing more is received over the socket and all its events are acked or given up. */
   stop(): Promise<void>;
 }
 
-/** Creates the receiving side for HTTP, for Socket Mode, or for both. */
+/** Creates the receiving side, for HTTP or for Socket Mode. */
 export function createSlackReceiver(options: SlackReceiverOptions): SlackReceiver {
-  const { accept, log, now, botToken, signingSecret, appToken, apiUrl } = options;
+  const { accept, log, now, botToken, receive, apiUrl } = options;
   const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log }));
 
   /** Rejects if the event was not taken in, so that Slack delivers it again. */
   async function take(body: unknown): Promise<void> {
     const payload = readPayload(body);
     if (payload === null) return;
-    // A failure here, such as a Slack that is down, has the event delivered again too.
     const event = translate(payload, await identity(), now());
     if (event === null) return;
     const taken = await accept(event).catch((error: unknown) => {
-      throw new NotTaken(event.id, String(error), { cause: error });
+      throw new Error(`${event.id} was not taken in: ${error}`, { cause: error });
     });
-    if (taken === "again") throw new NotTaken(event.id, "it came before what it belongs to");
+    if (taken === "again") throw new Error(`${event.id} came before what it belongs to`);
   }
 
-  const socket = appToken === undefined ? null : createSocket({ appToken, apiUrl, log, take });
+  const socket = receive.kind === "socket" ? createSocket({ ...receive, apiUrl, log, take }) : null;
   return {
-    ...(signingSecret === undefined ? {} : { listener: createListener({ signingSecret, log, take }) }),
+    ...(receive.kind === "http" ? { listener: createListener({ ...receive, log, take }) } : {}),
     async start() {
       socket?.start();
       await identity().catch((error: unknown) => {
@@ -66,12 +59,4 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
     },
     stop: async () => socket?.stop(),
   };
-}
-
-/** Thrown when an event was not taken in. */
-class NotTaken extends Error {
-  constructor(eventId: string, why: string, options?: ErrorOptions) {
-    super(`${eventId} was not taken in: ${why}`, options);
-    this.name = "NotTaken";
-  }
 }

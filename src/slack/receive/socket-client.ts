@@ -14,8 +14,8 @@ export interface Envelope {
 }
 
 /**
- * Slack's Socket Mode client with its own reading of envelopes: the original reads fields without checking
- * them, which ends as an unhandled rejection, and takes an event named like one of its own for its own.
+ * Slack's Socket Mode client with its own parser of envelopes. The original does not check fields, which leads to an
+ * unhandled rejection, and confuses Slack's events with its own events of the same name.
  */
 export class SocketClient extends SocketModeClient {
   readonly #onEnvelope: (envelope: Envelope) => void;

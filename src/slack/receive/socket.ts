@@ -9,28 +9,28 @@ export interface SocketOptions {
   readonly appToken: string;
   readonly apiUrl?: string | undefined;
   readonly log: Log;
-  /** Resolves when the payload's event is durable, or none of ours; a rejection leaves it unacked. */
+  /** Resolves when the payload's event is durable or not for the bot; a rejection leaves it unacked. */
   readonly take: (payload: unknown) => Promise<void>;
 }
 
-/** A Socket Mode connection that is made again whenever it ends. */
+/** A Socket Mode connection that reconnects whenever it ends. */
 export interface Socket {
-  /** Starts to connect, and goes on until it succeeds. */
+  /** Starts to connect, and retries until it succeeds. */
   start(): void;
-  /** Resolves when the connection is closed, and what was received is acked or given up. */
+  /** Resolves when the connection is closed and every received event is acked or given up. */
   stop(): Promise<void>;
 }
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
-/** A close that the other side never confirms must not hold up a shutdown. */
+/** A shutdown does not wait longer for Slack to confirm the close. */
 const closeMs = 2_000;
 /** Slack ignores an ack that comes later than this, and delivers the event again. */
 const takeMs = 3_000;
 
 /**
- * Socket Mode with the ack after the work: Bolt's own receiver acks first. The client's own reconnecting is
- * off, because a refusal during it ends as an unhandled rejection, and with it the process.
+ * Socket Mode that acks an event after it is saved, whereas Bolt's receiver acks first. The client's own reconnecting
+ * is off: a refusal during it becomes an unhandled rejection and ends the process.
  */
 export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): Socket {
   const stopping = new AbortController();

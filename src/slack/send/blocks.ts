@@ -6,7 +6,8 @@ import { harmless, silence } from "./safe-text.ts";
 
 /**
  * Slack's limits, in characters or counts. https://docs.slack.dev/reference/block-kit/blocks; the markdown
- * blocks of one message share their 12,000. `plain` is the bot's: a message refused as too long must get shorter.
+ * blocks of one message share their 12,000. `plain` is the bot's own limit: a message that was refused as too long
+ * must get shorter.
  */
 const limits = {
   section: 3_000,
@@ -37,14 +38,11 @@ export interface SlackMessage {
 }
 
 /** Returns the view as a message, with the answer as Markdown. */
-export function toMessage(view: View): SlackMessage {
-  return compose(view, (answer) => [{ type: "markdown", text: markdown(answer) }]);
-}
+export const toMessage = (view: View): SlackMessage =>
+  compose(view, (answer) => [{ type: "markdown", text: markdown(answer) }]);
 
 /** Returns the view as a message, with the answer as plain text. */
-export function toPlainMessage(view: View): SlackMessage {
-  return compose(view, plainSections);
-}
+export const toPlainMessage = (view: View): SlackMessage => compose(view, plainSections);
 
 function compose(view: View, show: (answer: string) => readonly KnownBlock[]): SlackMessage {
   const quote = view.quote === undefined ? "" : quotation(view.quote, limits.section);

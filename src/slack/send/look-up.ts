@@ -2,28 +2,24 @@ import type { WebClient } from "@slack/web-api";
 import type { Effect } from "#core/effect.ts";
 import type { MessageId } from "#core/place.ts";
 import { type StoredMessage, storedMessage } from "#slack/payloads.ts";
-import { timestampOf } from "#slack/place.ts";
-import type { Self } from "#slack/translate.ts";
-import { messagePages, type Where } from "./message-pages.ts";
+import { type SlackPlace, timestampOf } from "#slack/place.ts";
+import { isOurs, type Self } from "#slack/translate.ts";
+import { messagePages } from "./message-pages.ts";
 
 const metadataType = "agent_runs_bot";
 
-/** Returns the metadata of a message that the effect posts, by which it is found again. */
+/** Returns the metadata by which a message that the effect posts is found again. */
 export const metadataOf = (effect: Effect) => ({
   event_type: metadataType,
   event_payload: { effect: effect.id, kind: effect.kind },
 });
 
-/** Our clock and Slack's may differ by this. */
+/** The bot's clock and Slack's may differ by this. */
 const skewMs = 2 * 60_000;
-/** Enough even for a busy channel: the message is searched for soon after it was sent. */
+/** Enough for a busy channel: the search comes soon after the post. */
 const mostPages = 50;
 
-/** Whether the bot posted the message; text and metadata could be anybody's. */
-export const isOurs = (message: StoredMessage, self: Self): boolean =>
-  message.user === self.userId || (self.botId !== null && message.bot_id === self.botId);
-
-/** Whether the message is a card of the bot's. */
+/** Whether the message is one of the bot's cards. */
 export const isCard = (message: StoredMessage, self: Self): boolean =>
   isOurs(message, self) && payloadOf(message)?.kind === "card";
 
@@ -32,16 +28,16 @@ const payloadOf = ({ metadata }: StoredMessage) =>
 
 /**
  * Returns the id of the message that an earlier try of the effect posted; null: there is none. Rejects as
- * `WebClient` does; then nothing may be posted, since the message may exist.
+ * `WebClient` does; then the effect must not be posted, since the message may exist.
  */
 export async function findPosted(
   client: WebClient,
   self: Self,
-  where: Where,
+  place: SlackPlace,
   effect: Effect,
 ): Promise<MessageId | null> {
   const oldest = timestampOf(Date.parse(effect.since) - skewMs);
-  for await (const { messages } of messagePages(client, where, { oldest }, mostPages)) {
+  for await (const { messages } of messagePages(client, place, { oldest }, mostPages)) {
     const found = messages
       .map((message) => storedMessage.parse(message))
       .find((message) => isOurs(message, self) && payloadOf(message)?.effect === effect.id);

@@ -1,34 +1,21 @@
 import type { WebClient } from "@slack/web-api";
 import { rawPage } from "#slack/payloads.ts";
-
-/** A channel, or a thread in it. */
-export interface Where {
-  readonly channel: string;
-  readonly threadTs?: string;
-}
-
-/** The bounds of a list, as timestamps of Slack's, both inclusive. */
-export interface Between {
-  readonly oldest?: string;
-  readonly latest?: string;
-}
-
-/** One page of a list, with its messages unparsed. */
-export interface MessagePage {
-  readonly messages: readonly Readonly<Record<string, unknown>>[];
-  readonly isLast: boolean;
-}
+import type { SlackPlace } from "#slack/place.ts";
 
 /**
- * Yields the messages of a thread (oldest first) or of a channel (newest first), at most `mostPages` pages of
- * 200. Slack adds a thread's first message whatever the bounds. Throws as `WebClient` does.
+ * Yields the unparsed messages of a thread (oldest first) or of a channel (newest first) between two of Slack's timestamps,
+ * both inclusive, in at most `mostPages` pages of 200. Slack adds a thread's first message whatever the bounds.
+ * Throws as `WebClient` does.
  */
 export async function* messagePages(
   client: WebClient,
-  { channel, threadTs: ts }: Where,
-  between: Between,
+  { channel, threadTs: ts }: SlackPlace,
+  between: { readonly oldest?: string; readonly latest?: string },
   mostPages: number,
-): AsyncGenerator<MessagePage> {
+): AsyncGenerator<{
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  readonly isLast: boolean;
+}> {
   const common = { channel, ...between, inclusive: true, include_all_metadata: true, limit: 200 };
   const pages =
     ts === undefined

@@ -9,9 +9,9 @@ import { millisecondsOf, readPlace, timestampOf } from "#slack/place.ts";
 import { type Self, translateStored } from "#slack/translate.ts";
 import { messagePages } from "./message-pages.ts";
 
-/** Of one thread in one look; the next look reads on. */
+/** Pages of one thread that one look reads; the next look continues. */
 const mostPages = 20;
-/** Slack allows some fifty such calls a minute, and one to apps outside its Marketplace. */
+/** Threads in one look: Slack allows about fifty such calls a minute, and one to apps outside its Marketplace. */
 const mostPlaces = 50;
 
 interface ReadThread {
@@ -29,11 +29,11 @@ export interface MissedOptions {
 
 /** Creates `Platform.missed`. The next look starts with the threads that a limit left unread. */
 export function createMissed({ client, identity, log }: MissedOptions) {
-  /** Threads left unread so far, and from when to read them, in milliseconds since the epoch. */
+  /** Threads that are still unread, and from when to read them, in milliseconds since the epoch. */
   let unread: ReadonlyMap<Place, number> = new Map();
-  /** Where the last look began to read: a repeated look begins there too. */
+  /** From when the last look read each thread; a repeated look starts there too. */
   let last: { readonly since: string; readonly from: ReadonlyMap<Place, number> } | null = null;
-  let limitTold = false;
+  let limitLogged = false;
 
   async function readThread(self: Self, place: Place, sinceMs: number): Promise<ReadThread> {
     const where = readPlace(place);
@@ -60,11 +60,11 @@ export function createMissed({ client, identity, log }: MissedOptions) {
     return { replies, end };
   }
 
-  function tellLimit(left: number): void {
-    if (left > 0 && !limitTold) {
-      log.warn("Slack limits how many threads can be read back; the others follow", { left });
+  function logLimit(left: number): void {
+    if (left > 0 && !limitLogged) {
+      log.warn("Slack limits how many threads can be read back; the remaining ones are read later", { left });
     }
-    limitTold = left > 0;
+    limitLogged = left > 0;
   }
 
   async function look({ since, places }: Missed): Promise<readonly PersonEvent[]> {
@@ -86,22 +86,19 @@ export function createMissed({ client, identity, log }: MissedOptions) {
       const newest = read.replies.at(-1);
       if (read.end === "left" && newest !== undefined) left.set(place, millisecondsOf(newest.message));
     }
-    tellLimit(left.size);
+    logLimit(left.size);
     unread = left;
     last = { since, from };
-    return replies.toSorted((one, other) => compare(one.message, other.message));
+    return replies.toSorted(
+      ({ message: one }, { message: other }) =>
+        millisecondsOf(one) - millisecondsOf(other) || one.localeCompare(other),
+    );
   }
 
-  return async function missed(what: Missed): Promise<readonly PersonEvent[]> {
-    try {
-      return await look(what);
-    } catch (error) {
+  return (missed: Missed): Promise<readonly PersonEvent[]> =>
+    look(missed).catch((error: unknown) => {
       throw new Error(faultOf(error).reason, { cause: error });
-    }
-  };
+    });
 }
 
 const startedMs = (place: Place): number => millisecondsOf(readPlace(place)?.threadTs ?? "0.0");
-
-const compare = (one: string, other: string): number =>
-  millisecondsOf(one) - millisecondsOf(other) || (one < other ? -1 : one > other ? 1 : 0);

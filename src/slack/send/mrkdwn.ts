@@ -45,11 +45,18 @@ function ofLink(link: string, label: string): string {
   return `<${url.replaceAll("&", "&amp;")}|${text || "link"}>`;
 }
 
-/** Returns the beginning of the text that fits after escaping. */
+/** Returns the beginning of the text that fits after escaping, escaped. */
 function fitting(text: string, limit: number): string {
-  let kept = clip(text, limit);
-  while (kept !== "" && harmless(kept).length > limit) kept = clip(kept, kept.length - 1);
-  return harmless(kept);
+  let fits = "";
+  let least = 0;
+  let most = Math.min(text.length, limit);
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    const escaped = harmless(clip(text, middle));
+    if (escaped.length > limit) most = middle - 1;
+    else [least, fits] = [middle, escaped];
+  }
+  return fits;
 }
 
 /** Returns plain text as a quotation, cut visibly to at most `limit` characters. */

@@ -3,8 +3,8 @@ import { isRefusedForm } from "#slack/faults.ts";
 import { type SlackMessage, toMessage, toPlainMessage } from "./blocks.ts";
 
 /**
- * Sends a view with `call`, and once more with the answer as plain text if Slack refuses the form: an agent
- * may write more than Slack's Markdown allows, such as a second table. Rejects as the last call does.
+ * Sends a view with `call`. If Slack refuses the form, sends it again with the answer as plain text: an agent's
+ * Markdown may exceed Slack's, for example with a second table. Rejects as the last call does.
  */
 export async function withPlainFallback<T>(
   view: View,

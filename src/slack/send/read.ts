@@ -3,15 +3,15 @@ import { contextOf } from "#core/context.ts";
 import type { ReadEffect } from "#core/effect.ts";
 import type { ContextMessage } from "#core/outcome.ts";
 import { plainAnswer, type StoredMessage, spoken, storedMessage } from "#slack/payloads.ts";
-import { millisecondsOf, timeOf, timestampOf } from "#slack/place.ts";
-import type { Self } from "#slack/translate.ts";
+import { millisecondsOf, type SlackPlace, timeOf, timestampOf } from "#slack/place.ts";
+import { isOurs, type Self } from "#slack/translate.ts";
 import { plainText } from "#slack/wire-text.ts";
-import { isCard, isOurs } from "./look-up.ts";
-import { messagePages, type Where } from "./message-pages.ts";
+import { isCard } from "./look-up.ts";
+import { messagePages } from "./message-pages.ts";
 
-/** Of a thread longer than this the end is missing. */
+/** Messages after these pages are not read. */
 const mostPages = 20;
-/** A longer wait is not worth it: apps outside Slack's Marketplace may get one such call a minute. */
+/** Reading stops at a longer limit: apps outside Slack's Marketplace may get one such call a minute. */
 const longestWaitMs = 10_000;
 
 /**
@@ -21,7 +21,7 @@ const longestWaitMs = 10_000;
 export async function readThread(
   client: WebClient,
   self: Self,
-  where: Where,
+  place: SlackPlace,
   effect: ReadEffect,
 ): Promise<ReturnType<typeof contextOf>> {
   const untilMs = Date.parse(effect.until);
@@ -30,14 +30,13 @@ export async function readThread(
   try {
     // Slack counts in microseconds, `until` in milliseconds.
     const latest = timestampOf(untilMs + 1);
-    for await (const { messages, isLast } of messagePages(client, where, { latest }, mostPages)) {
+    for await (const { messages, isLast } of messagePages(client, place, { latest }, mostPages)) {
       for (const message of messages.map((one) => storedMessage.parse(one))) stored.set(message.ts, message);
       isComplete = isLast;
     }
   } catch (error) {
     const isLongLimit = error instanceof WebAPIRateLimitedError && error.retryAfter * 1000 > longestWaitMs;
     if (!isLongLimit) throw error;
-    isComplete = false;
   }
   const messages = [...stored.values()];
   const isLate = (ts: string): boolean => millisecondsOf(ts) > untilMs;
@@ -52,13 +51,13 @@ export async function readThread(
     earlier.map((message) => ({
       message: toContext(message, self),
       editedLate: message.edited ? isLate(message.edited.ts) : false,
-      opening: message.ts === where.threadTs,
+      opening: message.ts === place.threadTs,
     })),
     isComplete ? 0 : unread(messages),
   );
 }
 
-/** The first message of a thread knows how many follow it. */
+/** A thread's first message holds the number of its replies. */
 const unread = (stored: readonly StoredMessage[]): number =>
   Math.max(1, (stored[0]?.reply_count ?? 0) + 1 - stored.length);
 

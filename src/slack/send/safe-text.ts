@@ -1,15 +1,15 @@
-/** Other people's text, made unable to ping anybody or to become markup. */
+/** Makes text from people and agents unable to mention anybody or to become markup. */
 
-/** Zero-width space: it separates two characters invisibly. */
+/** A zero-width space, which separates two characters invisibly. */
 export const breaker = "\u200b";
 
 /** Not only as whole words: a cut may follow. */
 const broadcasts = "(?:channel|here|everyone|group)";
 
 /**
- * Returns text that looks the same and mentions nobody. Markdown can write `@` in several ways (`&#64;`, `\@`),
- * so keywords are broken after any `!` or `@`, besides every `<!` and `<@`. Half a character, for which Slack may
- * refuse the whole message, is replaced.
+ * Returns text that looks the same and mentions nobody. Markdown can write `@` in several ways (`&#64;`, `\@`), so
+ * every `<!` and `<@` is broken, and every keyword after `!` or `@`. Half a character is replaced, since Slack may
+ * refuse the whole message for it.
  */
 export const silence = (text: string): string =>
   text

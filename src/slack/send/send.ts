@@ -1,13 +1,12 @@
-import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
+import { WebAPIPlatformError } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReactEffect, ReplyEffect } from "#core/effect.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
+import type { Outcome } from "#core/outcome.ts";
 import { type MessageId, placeAt } from "#core/place.ts";
 import type { Attempt, Platform } from "#ports.ts";
-import { faultOf } from "#slack/faults.ts";
+import { faultOf, unreachable } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
-import { placeOf, readPlace } from "#slack/place.ts";
-import type { Self } from "#slack/translate.ts";
+import { placeOf, readPlace, type SlackPlace } from "#slack/place.ts";
 import { createClient, defaultTimeoutMs } from "#slack/web-client.ts";
 import { findPosted, metadataOf } from "./look-up.ts";
 import { createMissed } from "./missed.ts";
@@ -21,39 +20,89 @@ export interface SlackPlatformOptions {
   /** Ends in `/api/`; Slack's own when absent. */
   readonly apiUrl?: string;
   readonly log: Log;
-  /** A call without an answer is given up after this; its outcome is then unknown. */
+  /** A call without an answer is given up after this, 15 seconds if absent; its outcome is then unknown. */
   readonly timeoutMs?: number;
 }
 
 const emoji = { taken: "eyes", refused: "no_entry" } as const;
 
+/** Refusals that leave nothing to do: the reaction exists, or the message is gone. */
+const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_found"]);
+
 /** Creates Slack's sending side. */
-export function createSlackPlatform({
-  botToken,
-  apiUrl,
-  log,
-  timeoutMs = defaultTimeoutMs,
-}: SlackPlatformOptions): Platform {
+export function createSlackPlatform(options: SlackPlatformOptions): Platform {
+  const { botToken, apiUrl, log, timeoutMs = defaultTimeoutMs } = options;
   const client = createClient(botToken, { apiUrl, log, timeoutMs });
   const { known: identity, fresh } = createIdentity(client);
 
-  async function perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome> {
+  /** Posts the effect's view, or finds the message that an earlier try posted. Returns its timestamp. */
+  async function post(
+    effect: CardEffect | ReplyEffect,
+    place: SlackPlace,
+    { uncertain }: Attempt,
+  ): Promise<{ readonly ts: MessageId; readonly found: boolean }> {
+    const posted = uncertain
+      ? await identity()
+          .then((self) => findPosted(client, self, place, effect))
+          .catch((error: unknown) => {
+            throw new SearchFailed(error);
+          })
+      : null;
+    if (posted !== null) return { ts: posted, found: true };
+    const { channel, threadTs } = place;
+    const { ts } = await withPlainFallback(effect.view, (message) =>
+      client.chat.postMessage({
+        channel,
+        ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
+        ...message,
+        metadata: metadataOf(effect),
+        unfurl_links: false,
+        unfurl_media: false,
+      }),
+    );
+    // The next try looks the message up.
+    if (!ts) throw new Error("Slack's response names no message");
+    return { ts, found: false };
+  }
+
+  async function card(effect: CardEffect, place: SlackPlace, attempt: Attempt): Promise<Outcome> {
+    const { team, channel, threadTs } = place;
+    const { ts, found } =
+      effect.message === undefined ? await post(effect, place, attempt) : { ts: effect.message, found: true };
+    // A card that was found may show an older view. An edit without metadata keeps the metadata of the post.
+    if (found) {
+      await withPlainFallback(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
+    }
+    const at = threadTs === undefined ? placeOf(team, channel, ts) : placeAt(effect.at);
+    return { ok: true, kind: "card", revision: effect.revision, message: ts, place: at };
+  }
+
+  async function react({ message: timestamp, reaction }: ReactEffect, channel: string): Promise<Outcome> {
+    try {
+      await client.reactions.add({ channel, timestamp, name: emoji[reaction] });
+    } catch (error) {
+      if (!(error instanceof WebAPIPlatformError) || !settled.has(error.data.error)) throw error;
+    }
+    return { ok: true, kind: "react" };
+  }
+
+  async function perform(effect: PlatformEffect, place: SlackPlace, attempt: Attempt): Promise<Outcome> {
     switch (effect.kind) {
       case "card":
-        return card(client, identity, effect, attempt);
-      case "reply":
-        return reply(client, identity, effect, attempt);
+        return card(effect, place, attempt);
+      case "reply": {
+        const { ts } = await post(effect, place, attempt);
+        return { ok: true, kind: "reply", message: ts };
+      }
       case "tell":
-        return tell(client, timeoutMs, effect);
+        return tell(client, timeoutMs, place, effect);
       case "react":
-        return react(client, effect);
+        return react(effect, place.channel);
       case "label":
         // Slack has no labels: its card shows the state.
         return { ok: true, kind: "label", revision: effect.revision };
-      case "read": {
-        const context = await readThread(client, await identity(), where(effect.at), effect);
-        return { ok: true, kind: "read", ...context };
-      }
+      case "read":
+        return { ok: true, kind: "read", ...(await readThread(client, await identity(), place, effect)) };
       case "permission":
         // Slack has no such permissions: everybody who can write in the channel may, unless a list says no.
         return { ok: true, kind: "permission", permission: "write" };
@@ -65,115 +114,28 @@ export function createSlackPlatform({
   return {
     name: "slack",
     missed: createMissed({ client, identity, log }),
-    perform: async (effect, attempt) => {
+    async perform(effect, attempt) {
+      const place = readPlace(effect.at);
+      if (place === null) return { ok: false, fault: unreachable };
       try {
-        return await perform(effect, attempt);
+        return await perform(effect, place, attempt);
       } catch (error) {
-        return { ok: false, fault: error instanceof Unperformed ? error.fault : faultOf(error) };
+        if (!(error instanceof SearchFailed)) return { ok: false, fault: faultOf(error) };
+        return { ok: false, fault: { ...faultOf(error.cause), certainty: "unknown" } };
       }
     },
     async check() {
-      try {
-        await fresh();
-      } catch (error) {
+      await fresh().catch((error: unknown) => {
         throw new Error(faultOf(error).reason, { cause: error });
-      }
+      });
     },
   };
 }
 
-/** Thrown when an effect fails for a reason other than the response to its own call. */
-class Unperformed extends Error {
-  readonly fault: Fault;
-  constructor(fault: Fault, options?: ErrorOptions) {
-    super(fault.reason, options);
-    this.name = "Unperformed";
-    this.fault = fault;
+/** Thrown when the search for an earlier post failed; even if Slack refused it, that post may exist. */
+class SearchFailed extends Error {
+  constructor(cause: unknown) {
+    super("The search for an earlier post failed", { cause });
+    this.name = "SearchFailed";
   }
-}
-
-function where(at: string) {
-  const place = readPlace(at);
-  if (place !== null) return place;
-  const reason = "There is no such place in Slack.";
-  throw new Unperformed({ certainty: "refused", retryable: false, reason });
-}
-
-type Identity = () => Promise<Self>;
-
-async function card(
-  client: WebClient,
-  identity: Identity,
-  effect: CardEffect,
-  attempt: Attempt,
-): Promise<Outcome> {
-  const { team, channel, threadTs } = where(effect.at);
-  const { ts, found } =
-    effect.message === undefined
-      ? await post(client, identity, effect, attempt)
-      : { ts: effect.message, found: true };
-  // A card that was found may show an older view. An edit without metadata keeps the metadata of the post.
-  if (found)
-    await withPlainFallback(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
-  const place = threadTs === undefined ? placeOf(team, channel, ts) : placeAt(effect.at);
-  return { ok: true, kind: "card", revision: effect.revision, message: ts, place };
-}
-
-async function reply(
-  client: WebClient,
-  identity: Identity,
-  effect: ReplyEffect,
-  attempt: Attempt,
-): Promise<Outcome> {
-  const { ts } = await post(client, identity, effect, attempt);
-  return { ok: true, kind: "reply", message: ts };
-}
-
-/** Posts the effect's view, or finds the message that an earlier try posted. Returns its timestamp. */
-async function post(
-  client: WebClient,
-  identity: Identity,
-  effect: CardEffect | ReplyEffect,
-  attempt: Attempt,
-): Promise<{ readonly ts: MessageId; readonly found: boolean }> {
-  const { channel, threadTs } = where(effect.at);
-  if (attempt.uncertain) {
-    const posted = await lookUp(async () => findPosted(client, await identity(), where(effect.at), effect));
-    if (posted !== null) return { ts: posted, found: true };
-  }
-  const answer = await withPlainFallback(effect.view, (message) =>
-    client.chat.postMessage({
-      channel,
-      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-      ...message,
-      metadata: metadataOf(effect),
-      unfurl_links: false,
-      unfurl_media: false,
-    }),
-  );
-  // The next try looks the message up.
-  if (!answer.ts) throw new Error("Slack's response names no message");
-  return { ts: answer.ts, found: false };
-}
-
-/** A failed search leaves the effect uncertain, even if the search itself was refused. */
-async function lookUp(search: () => Promise<MessageId | null>): Promise<MessageId | null> {
-  try {
-    return await search();
-  } catch (error) {
-    throw new Unperformed({ ...faultOf(error), certainty: "unknown" }, { cause: error });
-  }
-}
-
-/** Refusals that leave nothing to do: the reaction exists, or the message is gone. */
-const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_found"]);
-
-async function react(client: WebClient, effect: ReactEffect): Promise<Outcome> {
-  const { channel } = where(effect.at);
-  try {
-    await client.reactions.add({ channel, timestamp: effect.message, name: emoji[effect.reaction] });
-  } catch (error) {
-    if (!(error instanceof WebAPIPlatformError) || !settled.has(error.data.error)) throw error;
-  }
-  return { ok: true, kind: "react" };
 }

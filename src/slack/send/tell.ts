@@ -2,25 +2,28 @@ import type { WebClient } from "@slack/web-api";
 import { retryAfterMs } from "#base/network-fault.ts";
 import type { TellEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
-import { faultOf, faultOfStatus } from "#slack/faults.ts";
-import { readPlace } from "#slack/place.ts";
+import { faultOf, faultOfStatus, unreachable } from "#slack/faults.ts";
+import type { SlackPlace } from "#slack/place.ts";
 import { toMessage } from "./blocks.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
 
 /**
- * Tells one person privately: through the response URL of a command or a button, which also works where the
- * bot is no member, or in the channel once that URL has expired (30 minutes, 5 responses).
+ * Sends one person a private message: through the response URL of a command or a button, which also works where
+ * the bot is not a member, or in the channel once that URL has expired (30 minutes, 5 responses). A private
+ * message can't be looked up, so an uncertain try is repeated.
  * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
- * A private message can't be looked up, so an uncertain try is repeated.
  */
-export async function tell(client: WebClient, timeoutMs: number, effect: TellEffect): Promise<Outcome> {
+export async function tell(
+  client: WebClient,
+  timeoutMs: number,
+  { channel, threadTs }: SlackPlace,
+  effect: TellEffect,
+): Promise<Outcome> {
   if (effect.answerVia !== undefined) {
-    const answered = await respond(effect.answerVia, effect, timeoutMs);
-    if (answered !== "expired") return answered;
+    const outcome = await respond(effect.answerVia, effect, timeoutMs);
+    if (outcome !== "expired") return outcome;
   }
-  const where = readPlace(effect.at);
-  if (where === null || effect.person.platform !== "slack") return unreachable;
-  const { channel, threadTs } = where;
+  if (effect.person.platform !== "slack") return { ok: false, fault: unreachable };
   await withPlainFallback(effect.view, (message) =>
     client.chat.postEphemeral({
       channel,
@@ -33,10 +36,6 @@ export async function tell(client: WebClient, timeoutMs: number, effect: TellEff
 }
 
 const told: Outcome = { ok: true, kind: "tell" };
-const unreachable: Outcome = {
-  ok: false,
-  fault: { certainty: "refused", retryable: false, reason: "There is no such person or place in Slack." },
-};
 
 async function respond(url: string, effect: TellEffect, timeoutMs: number): Promise<Outcome | "expired"> {
   let response: Response;

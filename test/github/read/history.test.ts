@@ -6,7 +6,7 @@ describe("reading an issue", () => {
   const read = (until: string, except?: string) =>
     effect({ kind: "read", until, dispatch: "d1", ...(except ? { except } : {}) });
 
-  it("gives what people saw when the bot was asked, without the bot's own and later comments", async () => {
+  it("returns the comments that people saw at the time of the request, without the bot's own and later ones", async () => {
     await using github = await start();
     const say = (user: string, body: string) => github.standIn.comment({ user, repo, issue: 1, body });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });

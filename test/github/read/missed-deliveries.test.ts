@@ -4,13 +4,13 @@ import { appAuth, repo, type StartOptions, start, tokenAuth } from "#test/suppor
 const scopes = [`github:${repo}`];
 const nowhere = "http://127.0.0.1:9/github/webhooks";
 
-/** With a webhook whose deliveries may be seen: the App's own, or the repository's. */
+/** The webhooks whose deliveries the bot may see. */
 const ways: readonly [string, StartOptions][] = [
   ["the App's webhook", { auth: appAuth }],
   ["the repository's webhook", { auth: tokenAuth, hooksAllowed: true }],
 ];
 
-/** An issue with a run's worth of trouble; `missed` looks a minute back. */
+/** Starts everything and opens an issue. */
 async function begin(options: StartOptions) {
   const github = await start(options);
   const { standIn, clock } = github;
@@ -25,12 +25,12 @@ async function begin(options: StartOptions) {
     clock.ms += 1_000;
     return standIn.label({ user: "alice", repo, issue: 1, label: "agent" });
   };
-  /** Everything since the issue was opened, unless told otherwise. */
+  /** By default everything since the issue was opened. */
   const missed = (sinceMs = beganMs) =>
     github.platform.missed({ since: new Date(sinceMs).toISOString(), places: [], scopes });
   const attempts = () => github.calls().filter((call) => call.endsWith("/attempts")).length;
   const reads = () => github.calls().filter((call) => /GET .*\/deliveries\/\d+$/.test(call)).length;
-  /** Each GUID with the statuses that its attempts met. */
+  /** The statuses of the attempts to deliver the GUID. */
   const statuses = (guid: string | undefined) =>
     standIn.deliveries.filter((one) => one.guid === guid).map(({ status }) => status);
   return { ...github, say, label, missed, attempts, reads, statuses };
@@ -55,7 +55,7 @@ describe.each(ways)("%s", (_, options) => {
     );
   });
 
-  it("is asked once for each delivery, and not after it has arrived", async () => {
+  it("is requested once for each delivery, and not after it has arrived", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
@@ -175,7 +175,7 @@ describe.each(ways)("%s", (_, options) => {
 });
 
 describe("a comment that could not be understood while GitHub was down", () => {
-  it("is returned as a mention once GitHub tells the bot's identity", async () => {
+  it("is returned as a mention once GitHub returns the bot's identity", async () => {
     const github = await begin({ auth: tokenAuth, hooksAllowed: true });
     await using _end = github;
     github.standIn.fail({ path: "/user", times: 2, with: { status: 502 } });

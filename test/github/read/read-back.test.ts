@@ -5,7 +5,7 @@ import { repo, start } from "#test/support/github/start.ts";
 const place = `github:${repo}#1`;
 const began = Date.parse("2026-03-01T12:00:00Z");
 
-/** A bot with a token that sees no webhooks, and an issue of bob's. */
+/** A bot with a token that may not see webhooks, and an issue by bob. */
 async function begin() {
   const github = await start();
   const { standIn, clock } = github;
@@ -17,12 +17,12 @@ async function begin() {
     github.platform.missed({ since: new Date(sinceMs).toISOString(), places: [], scopes });
   return { ...github, say, label, missed };
 }
-/** As they were read back, without what only the delivery or only the reading knows. */
+/** Removes the fields that differ between a delivery and reading back. */
 const plain = (events: readonly object[]) =>
   events.map((event) => ({ ...event, id: undefined, recovered: undefined }));
 
 describe("reading back", () => {
-  it("gives the same comments and labels as deliveries, except for a label's id", async () => {
+  it("returns the same comments and labels as deliveries, except for a label's id", async () => {
     await using github = await begin();
     await github.say("Any idea?");
     github.clock.ms += 1_000;
@@ -40,7 +40,7 @@ describe("reading back", () => {
     expect(await github.missed()).toEqual(events);
   });
 
-  it("tells the bot's own comments and labels from those of the person whose token it uses", async () => {
+  it("distinguishes the bot's comments and labels from those of the person whose token it uses", async () => {
     await using github = await begin();
     await github.platform.perform(replyEffect(), { uncertain: false });
     await github.label("agent:running", "agent-runs-bot");

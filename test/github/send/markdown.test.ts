@@ -19,7 +19,7 @@ interface Node {
   readonly children?: readonly Node[];
 }
 
-/** Where GitHub would look for mentions: text with its entities decoded, and HTML with its entities as written. */
+/** Returns the parts in which GitHub looks for mentions: text with entities decoded, and HTML as written. */
 function proseOf(node: Node, type: "text" | "html"): string[] {
   if (node.children) return node.children.flatMap((child) => proseOf(child, type));
   return node.type === type && node.value !== undefined ? [node.value] : [];
@@ -141,7 +141,7 @@ describe("a view on GitHub", () => {
     }
   });
 
-  it("closes a code block that was cut before saying so", () => {
+  it("closes a code block that was cut, before the note", () => {
     const text = show({ answer: `\`\`\`\n${"x\n".repeat(40_000)}` });
     expect(text).toMatch(/x\n+```\n\n_The rest was cut[^\n]+$/);
   });

@@ -190,7 +190,7 @@ describe("a permission", () => {
     expect(github.calls()).toHaveLength(2);
   });
 
-  it("is requested again after a failure, which is never taken for an answer", async () => {
+  it("is requested again after a failure, which is not remembered", async () => {
     await using github = await start();
     github.standIn.fail({ path: /permission$/, with: { status: 500 } });
     const failed = await github.platform.perform(permission("alice"), first);

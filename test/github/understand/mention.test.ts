@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { takeMention } from "#github/understand/mention.ts";
 
 describe("a mention of the bot", () => {
-  it("is taken out of the text", () => {
+  it("is removed from the text", () => {
     expect(takeMention("@agent-runs-bot fix it", "agent-runs-bot")).toEqual({
       mention: true,
       text: "fix it",
@@ -33,6 +33,17 @@ describe("a mention of the bot", () => {
     ["an HTML comment", "<!--\n@agent-runs-bot do it\n-->"],
   ])("is not found in %s, and the text stays unchanged", (_where, body) => {
     expect(takeMention(body, "agent-runs-bot")).toEqual({ mention: false, text: body });
+  });
+
+  it("is found quickly beside thousands of backticks", () => {
+    const text = `a${"`".repeat(32_000)}${"a".repeat(32_000)}`;
+    const startedMs = performance.now();
+    expect(takeMention(`${text} @bot`, "bot")).toEqual({ mention: true, text });
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  });
+
+  it("is found beside backticks that are not a code span", () => {
+    expect(takeMention("``a` and @bot", "bot")).toEqual({ mention: true, text: "``a` and" });
   });
 
   it("is seen beside a code span", () => {

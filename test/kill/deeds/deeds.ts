@@ -1,9 +1,9 @@
-/** What people do, and what came back to them: the memory that the judge compares the outside with. */
+/** Records people's actions and the responses, which the judge compares with the visible results. */
 import type { Random } from "#test/simulation/story/random.ts";
 
 /**
- * What is to come of a deed that is taken in. `answer`: somebody is told something. `nothing`: it is none of
- * the bot's business, or from somebody who may not.
+ * The expected result of a deed that is taken in. `answer`: a message to a person. `nothing`: it does not concern
+ * the bot, or the person has no permission.
  */
 export type Intent = "run" | "follow-up" | "cancel" | "retry" | "answer" | "nothing";
 
@@ -14,18 +14,18 @@ export interface Deed {
   readonly by: string;
   readonly permitted: boolean;
   readonly intent: Intent;
-  /** Only this deed has it. */
+  /** Unique to this deed. */
   readonly word: string;
   /** The dispatch or the place that a cancel, a retry or a follow-up is for. */
   readonly target: string | null;
   /** The event's id, once it is known. */
   event: string | null;
-  /** Where it was said; null: it has no place. */
+  /** Null: it has no place. */
   place: string | null;
   readonly sentAt: number;
-  /** When the bot's 200 was there; null: there was none. */
+  /** When the bot's 200 arrived; null: never. */
   ackedAt: number | null;
-  /** What each delivery met, 0 for no answer. */
+  /** The status of each delivery; 0 for no answer. */
   statuses: number[];
 }
 
@@ -36,13 +36,13 @@ const behaviours = { quick: 8, short: 5, slow: 4, fail: 2, ask: 1, pull: 1 };
 
 export interface Deeds {
   readonly all: readonly Deed[];
-  /** Writes down what somebody is about to do. */
+  /** Records a deed before a person does it. */
   begin(doing: Doing): Deed;
-  /** Writes down what the deliveries met. */
+  /** Records the statuses of the deliveries. */
   met(deed: Deed, statuses: readonly number[]): void;
   /** Resolves at the bot's next 200. */
   nextAck(): Promise<void>;
-  /** Words for the agent, which does what stands after `do:`. */
+  /** A prompt for the test agent, which obeys the words after `do:`. */
   words(deed: Deed): string;
 }
 

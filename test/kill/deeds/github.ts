@@ -1,4 +1,4 @@
-/** What people do on GitHub, which delivers each event once, whether or not that succeeds. */
+/** People's actions on GitHub, which delivers each event once, whether or not that succeeds. */
 
 import type { Screen } from "#test/kill/look.ts";
 import { repo, type Town } from "#test/kill/town.ts";
@@ -104,9 +104,9 @@ export function createGitHubDeeds(town: Town, random: Random, deeds: Deeds, look
     redeliver: 6,
   };
   return {
-    /** One of the many things that people do. */
+    /** Performs a random action. */
     act: async (): Promise<void> => void (await acts[random.weighted(weights)]()),
-    /** Somebody answers on an issue. */
+    /** Answers on an issue. */
     reply(issue: number): Promise<void> {
       const deed = begin(somebody(), "answer to a question", "follow-up", placeOf(issue));
       return comment(deed, issue, `look into ${deed.word}, do:quick`);

@@ -1,4 +1,4 @@
-/** What people do in Slack. Each resolves once the bot has acked it or Slack has given up delivering it. */
+/** People's actions in Slack. Each resolves once the bot has acked it or Slack has given up delivering it. */
 
 import { runIn, type Screen, type SlackCard } from "#test/kill/look.ts";
 import type { Town } from "#test/kill/town.ts";
@@ -15,7 +15,7 @@ type Act = () => Promise<unknown>;
 
 export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look: () => Screen) {
   const { slack } = town;
-  /** Commands as they were sent, to be sent again. */
+  /** Sent commands, to be sent again. */
   const sent: { readonly deed: Deed; readonly body: string }[] = [];
   const somebody = (): string => random.pick(people);
   const begin = (by: string, kind: string, intent: Doing["intent"], target: string | null = null): Deed =>
@@ -57,7 +57,7 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
     deeds.met(deed, statuses);
   }
 
-  /** Where somebody can press it; it may be gone by the time that they do. */
+  /** The message with the button; it may be gone when it is pressed. */
   const cardWith = (action: string): SlackCard | null => {
     const cards = look().slackCards.filter(({ text }) => text.includes(`"action_id":"${action}"`));
     return cards.length === 0 ? null : random.pick(cards.slice(-30));
@@ -206,9 +206,9 @@ export function createSlackDeeds(town: Town, random: Random, deeds: Deeds, look:
     again: 8,
   };
   return {
-    /** One of the many things that people do. */
+    /** Performs a random action. */
     act: async (): Promise<void> => void (await acts[random.weighted(weights)]()),
-    /** Somebody answers in a thread. */
+    /** Answers in a thread. */
     reply(channel: string, root: string): Promise<void> {
       const deed = begin(somebody(), "answer to a question", "follow-up", placeOf(channel, root));
       return say(deed, channel, `look into ${deed.word}, do:quick`, root);

@@ -1,4 +1,4 @@
-/** What came of each thing that people did, and what they heard of it. */
+/** Judges the result of each deed, and the messages that people got about it. */
 import type { Deed } from "#test/kill/deeds/deeds.ts";
 import { type Outside, placesOf } from "#test/kill/outside.ts";
 import { followUpsOf } from "./runs.ts";
@@ -33,7 +33,7 @@ export function judgeDeeds(deeds: readonly Deed[], outside: Outside, wrong: Wron
   judgeWhispers(deeds, outside, wrong);
 }
 
-/** A label's run may go back to another delivery, or to having been read back. */
+/** A label's run may come from another delivery, or from reading back. */
 const madeByLabel = (outside: Outside, { kind, place }: Deed): boolean =>
   kind === "label" &&
   outside.runs.some(({ dispatch }) => place !== null && placesOf(outside, dispatch).includes(place));
@@ -45,7 +45,7 @@ function judgeMark({ reactions }: Outside, event: string, wrong: Wrong): void {
 
 const about = ({ posts }: Outside, event: string) => posts.filter(({ cause }) => cause === event);
 
-/** On GitHub everybody sees an answer. That somebody may not is said once to each in a place. */
+/** On GitHub answers are public. Each person without permission is told so once in a place. */
 function judgeRefusal(outside: Outside, deed: Deed, wrong: Wrong): void {
   if (deed.platform !== "github" || deed.event === null) return;
   const told = about(outside, deed.event);

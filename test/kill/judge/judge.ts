@@ -1,4 +1,4 @@
-/** Holds what people did against what can be seen from outside. */
+/** Compares people's actions with what is visible from outside. */
 import type { Deed } from "#test/kill/deeds/deeds.ts";
 import type { Outside } from "#test/kill/outside.ts";
 import { judgeDeeds } from "./deeds.ts";
@@ -6,7 +6,7 @@ import { judgePosts } from "./posts.ts";
 import { judgeRuns } from "./runs.ts";
 import type { Violation, Wrong } from "./violation.ts";
 
-/** `isSettled`: the bot follows no run any more. */
+/** `isSettled`: the bot no longer follows any run. */
 export function judge(deeds: readonly Deed[], outside: Outside, isSettled: boolean): readonly Violation[] {
   const violations: Violation[] = [];
   const wrong: Wrong = (promise, what) => {

@@ -1,4 +1,4 @@
-/** Cards, labels and the telling of ends. */
+/** Judges cards, labels and the replies that announce ends. */
 import type { Deed } from "#test/kill/deeds/deeds.ts";
 import { firstOf, type Outside, type Post, type SeenRun } from "#test/kill/outside.ts";
 import { cancelsOf } from "./runs.ts";
@@ -24,8 +24,8 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /**
- * The end of a run that took a follow-up may be heard before the follow-up is known to have arrived. Its card
- * then says that it continues, until the bot is sure that nothing more comes.
+ * The bot may learn of a run's end before it knows that a follow-up arrived. The card then says that the run
+ * continues, until the bot is sure that nothing more comes.
  */
 const mayContinue = (run: SeenRun, isSettled: boolean): boolean =>
   !isSettled && run.said.filter(({ role }) => role === "user").length > 1;
@@ -71,7 +71,7 @@ function judgeCard({ text, place }: Post, run: SeenRun, isSettled: boolean, wron
   if (text.includes("Waiting: ")) wrong("a card shows the last state", `${name} still says that it waits`);
 }
 
-/** Each end once, with its own answer, and the last one for sure. */
+/** Each end is announced at most once with its own answer, and the last one exactly once. */
 function judgeEnds(
   { posts }: Outside,
   place: string,
@@ -86,7 +86,7 @@ function judgeEnds(
   if (!last?.text.includes(endings[run.state] ?? "?")) {
     return wrong("an end is told", `${name}: ${told.length} replies, the last “${last?.text.slice(0, 300)}”`);
   }
-  // A turn ends once, though the service was killed before the agent began, and may be cancelled before that.
+  // A turn ends once, even if the service was killed or the turn was cancelled before the agent began.
   const turns = new Set(run.said.filter(({ role }) => role !== "user").map(({ turn }) => turn)).size;
   const most = Math.max(1, turns + cancels.length);
   if (told.length > most) wrong("an end is told once", `${name}: ${told.length} replies, ${most} ends`);
@@ -99,7 +99,7 @@ function judgeEnds(
     wrong("an end is told with its reason", name);
   }
   const final = run.begun.at(-1) ?? "";
-  // What was cancelled or interrupted may have said nothing that was kept.
+  // A cancelled or interrupted turn may have no saved answer.
   const hasAnswer = run.finished.includes(final) && run.state !== "CANCELLED" && run.state !== "ERROR";
   if (hasAnswer && times.at(-1) === 0) {
     wrong("an end is told with its answer", `${name}: not “mark:${final}”`);

@@ -1,4 +1,4 @@
-/** Runs and follow-ups: each once, in order, and requested by a permitted person. */
+/** Judges that runs and follow-ups exist once, in order, and were requested by a permitted person. */
 import type { Deed } from "#test/kill/deeds/deeds.ts";
 import { firstOf, type Outside, placesOf, type SeenRun } from "#test/kill/outside.ts";
 import type { Wrong } from "./violation.ts";
@@ -45,7 +45,7 @@ function judgeCause(
   }
 }
 
-/** No turn is worked on twice, even by different processes of the service. */
+/** Judges that no turn is worked on twice, even by different processes of the service. */
 function judgeTurns({ run_id, begun, finished, said, state }: SeenRun, wrong: Wrong): void {
   const turns = new Set(said.filter(({ role }) => role === "user").map(({ turn }) => turn)).size;
   if (begun.length > turns) {

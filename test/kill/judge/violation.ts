@@ -1,4 +1,4 @@
-/** One promise that was broken, and how. */
+/** One broken promise, with an explanation. */
 export interface Violation {
   readonly promise: string;
   readonly what: string;

@@ -88,7 +88,7 @@ function plainEpisodes({ world }: Outside, card: Posted, run: SimulatedRun): Rea
 }
 
 /**
- * Each end or BLOCKED is told at most once; the last one, and those that were visible long enough, exactly
+ * Each end or BLOCKED is announced at most once; the last one, and those that were visible long enough, exactly
  * once.
  */
 function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
@@ -103,7 +103,7 @@ function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
     const what = `${run.id} ${ended} (episode ${episode}) in ${card.place}: ${told.length} times`;
     if (told.length > 1) wrong("an end is told once", what);
     const isLast = episode === run.episodes.length && (isEnded(state) || state === "BLOCKED");
-    // A second end with the same answer soon after the first one looks like a touch of the first.
+    // A second end with the same answer soon after the first one looks like a change of the first.
     const isSame = run.episodes[index - 1] === ended && run.answers[index - 1] === run.answers[index];
     if ((isLast || plain.has(episode)) && told.length === 0 && !isSame) wrong("an end is told", what);
     for (const { view } of told) {

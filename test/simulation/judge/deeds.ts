@@ -1,4 +1,4 @@
-/** Judges the bot's reaction to each thing that people did. */
+/** Judges the bot's reaction to each deed. */
 import type { ChatPlatform } from "#test/simulation/world/chat.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
@@ -114,7 +114,7 @@ const retried = (outside: Outside, deed: Deed): boolean =>
     ...platformOf(outside, deed).refused,
   ].some((name) => name.includes("#retry-"));
 
-/** True if a run was asked for in the deed's place before it: then the deed is a follow-up. */
+/** True if a run was requested in the deed's place before it: then the deed is a follow-up. */
 const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boolean =>
   outside.deeds.some((other) => {
     const cards = outside.posted.filter(

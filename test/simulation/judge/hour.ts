@@ -20,7 +20,7 @@ const storedUpMs = 8 * 60_000;
 const directLateMs = 400;
 /** The poller's longest tick. */
 const longestTickMs = 30_000;
-/** From the start of a sweep until the end that it found is told. */
+/** From the start of a sweep until the end that it found is announced. */
 const tellWithinMs = 2_100;
 
 /** Returns the violations. `calmHour` is the same hour without an outage. */
@@ -120,8 +120,8 @@ function disturbed(hour: Hour, { system }: Outage, calmHour: Hour): readonly str
 }
 
 /**
- * An end that is told at `calmAt` without the outage is told after the next sweep at the latest. Ticks may be
- * longer in an outage, since fewer runs change.
+ * An end that is announced at `calmAt` without the outage is announced after the next sweep at the latest. Ticks
+ * may be longer in an outage, since fewer runs change.
  */
 function sweptLateMs({ sweptAt }: Hour, calmAt: number): number {
   const next = sweptAt.find((atMs) => atMs >= calmAt) ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** Promises 5 and 8: what people are told, and who has permission. */
+/** Promises 5 and 8: messages to people, and permissions. */
 import type { Effect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";

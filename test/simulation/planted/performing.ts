@@ -1,4 +1,4 @@
-/** Promises 3, 4 and 7: order, looking up before repeating, and rate limits. */
+/** Promises 3, 4 and 7: order, lookups before repetitions, and rate limits. */
 import type { Decide } from "#core/decide/decide.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Thread } from "#core/thread.ts";

@@ -70,7 +70,7 @@ export async function rest(world: World, deliveries: Deliveries): Promise<void> 
   const limit = time.nowMs + patienceMs;
   while (time.nowMs < limit && time.happened < mostHappenings) {
     await time.pass(limit - time.nowMs, () => time.happened > mostHappenings || isQuiet());
-    // Whatever the bot still does now would be done twice.
+    // Any further work of the bot would be a repetition.
     await time.pass(3 * minute);
     if (isQuiet()) break;
   }

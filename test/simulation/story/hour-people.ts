@@ -21,7 +21,7 @@ export class HourPeople {
   readonly #world: World;
   readonly #deliveries: Deliveries;
   readonly #random: Random;
-  /** Places in which a run was asked for, and slash commands from before the outage that asked for one. */
+  /** Places in which a run was requested, and slash commands that requested one before the outage. */
   readonly #slackPlaces: string[] = [];
   readonly #issues: string[] = [];
   readonly #slashed: string[] = [];
@@ -33,7 +33,7 @@ export class HourPeople {
     this.#random = createRandom(world.machine.seed, "hour people");
   }
 
-  /** Schedules who does what, and when. */
+  /** Schedules people's actions. */
   prepare(): void {
     const before = [5_000, downFromMs - 3 * minute] as const;
     const lately = [downFromMs - 40_000, downFromMs - 2_000] as const;
@@ -156,7 +156,7 @@ export class HourPeople {
     this.#inThread(this.#random.pick(this.#slackPlaces), this.#control("cancel"), true, false);
   };
 
-  /** Somebody presses a button that a card from before the outage has or had. */
+  /** Presses a button of a card from before the outage, which may be gone. */
   readonly #press = (): void => {
     if (this.#slashed.length === 0) return;
     const dispatch = this.#random.pick(this.#slashed);

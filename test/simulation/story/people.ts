@@ -1,4 +1,4 @@
-/** What people do in one history, which depends on the seed and on what they see. */
+/** People's actions in one history, which depend on the seed and on what they see. */
 import type { ButtonEvent, CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
 import type { Person } from "#core/person.ts";
 import type { Posted } from "#test/simulation/world/chat.ts";
@@ -99,7 +99,7 @@ export class People {
     return { event, intent, permitted, token, verb, target, triedAt: null, ackedAt: null, acked: null };
   }
 
-  /** The platforms' own clocks are right. */
+  /** The time by the platforms' clocks, which are correct. */
   #at = (): string => new Date(this.#world.machine.time.nowMs).toISOString();
 
   /** Two people may want to follow the same run at the same time. */

@@ -38,7 +38,7 @@ const closed: Fault = {
 export class ChatPlatform {
   readonly name: "slack" | "github";
   readonly posted: Posted[] = [];
-  /** Effects that were refused for good, and those with a try of unknown outcome. */
+  /** Effects that were finally refused, and those with a try of unknown outcome. */
   readonly refused = new Set<string>();
   readonly unsure = new Set<string>();
   readonly reactions = new Map<string, Set<string>>();

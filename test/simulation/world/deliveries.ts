@@ -1,4 +1,4 @@
-/** Delivers what people do to the bot: late, twice, out of order, again after a failure, or never. */
+/** Delivers people's actions to the bot: late, twice, out of order, again after a failure, or never. */
 import type { PersonEvent } from "#core/event.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { World } from "./world.ts";

@@ -9,9 +9,9 @@ import { answerMark, episodeLink, isWaiting, Refused, type SimulatedRun, wordOn 
 
 export class RunsService {
   readonly runs = new Map<string, SimulatedRun>();
-  /** Dispatches and follow-up texts that were refused for good. */
+  /** Dispatches and follow-up texts that were finally refused. */
   readonly refused = new Set<string>();
-  /** Every follow-up text that was taken, whatever became of its run. */
+  /** Every accepted follow-up text, regardless of its run's end. */
   readonly heard: string[] = [];
   readonly #machine: Machine;
   readonly #random: Random;
@@ -67,7 +67,7 @@ export class RunsService {
     run.callOff = this.#machine.time.after(ms, what);
   }
 
-  /** The delay of a run's next step; some runs end before anybody looks. */
+  /** The delay of a run's next step; some runs end before the bot looks. */
   #soon = ({ random }: SimulatedRun, most: number): number =>
     random.chance(0.2) ? random.between(5, 200) : random.between(200, most);
 
@@ -155,7 +155,7 @@ export class RunsService {
       if (state === "QUEUED" || state === "PENDING") continue;
       this.#later(run, run.random.between(1_000, 120_000), () => {
         if (isEnded(wordOn(run).state)) return;
-        // Somebody answers elsewhere, which begins a new turn.
+        // An answer outside the bot begins a new turn.
         if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on.", at: this.#now() });
         this.#end(run);
       });

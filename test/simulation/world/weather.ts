@@ -5,7 +5,7 @@ export type System = "agent-runs" | "slack" | "github";
 
 /**
  * The fate of a request. `lost`: the answer is lost, `before` or `after` it took effect. `hung`: the same,
- * without an end of the connection. `limited`: a 429. `unreached`: no connection was made. Only scripts have
+ * but the connection stays open. `limited`: a 429. `unreached`: no connection was made. Only scripts have
  * the others: `failed`: a 5xx. `nonsense`: an unreadable answer, without effect; `garbled`: one with effect.
  * `timed-out`: no answer before the client's time-out. `slow`: an answer shortly before it.
  */

@@ -5,6 +5,8 @@ import { emptyWorkspace } from "#sandbox/slack/workspace.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { createWorld, messagesIn } from "#test/support/slack/world.ts";
 
+const form = "application/x-www-form-urlencoded";
+
 test("a slash command becomes a command that has no place yet", async () => {
   await using world = await createWorld();
   const { status, body, triggerId } = await world.slack.slash({
@@ -26,7 +28,7 @@ test("a slash command becomes a command that has no place yet", async () => {
   ]);
 });
 
-test("a mention, delivered as app_mention and as message, is one event", async () => {
+test("a mention that is delivered as app_mention and as message has one id", async () => {
   await using world = await createWorld();
   const { ts, statuses } = await world.slack.say({
     user: "alice",
@@ -48,7 +50,7 @@ test("a mention, delivered as app_mention and as message, is one event", async (
   });
 });
 
-test("a reply in a thread has the thread's place and is no mention", async () => {
+test("a reply in a thread has the thread's place and is not a mention", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "look" });
   const answer = await world.slack.say({ user: "bob", channel: "general", text: "well", thread: ts });
@@ -117,7 +119,7 @@ test("a button becomes an event of its card's thread", async () => {
   ]);
 });
 
-test("Slack gets no 200 before the event is taken in", async () => {
+test("Slack gets no 200 before the event is saved", async () => {
   await using world = await createWorld();
   let release = (): void => {};
   world.accept = () =>
@@ -188,10 +190,30 @@ test("a request without a signature is refused", async () => {
   expect(world.events).toEqual([]);
 });
 
-test("other paths and methods are not found", async () => {
+test("an unsigned check of the certificate is answered, and an event in it is ignored", async () => {
   await using world = await createWorld();
-  expect((await fetch(world.botUrl)).status).toBe(404);
-  expect((await fetch(`${world.botUrl}/more`, { method: "POST", body: "{}" })).status).toBe(404);
+  const post = (body: Record<string, string>) =>
+    fetch(world.botUrl, {
+      method: "POST",
+      body: new URLSearchParams(body).toString(),
+      headers: { "content-type": form },
+    });
+  const command = {
+    command: "/agent",
+    text: "run it",
+    user_id: "UALICE",
+    channel_id: "C0GENERAL",
+    trigger_id: "1",
+  };
+  const payload = JSON.stringify({
+    type: "event_callback",
+    event: { type: "message", channel: "C0GENERAL", user: "UALICE", text: "run it", ts: "1.1" },
+  });
+  expect((await post({ ssl_check: "1" })).status).toBe(200);
+  expect((await post({ ...command, ssl_check: "1" })).status).toBe(200);
+  expect((await post({ payload, ssl_check: "1" })).status).toBe(200);
+  expect((await post({ ...command, ssl_check: "0" })).status).toBe(401);
+  expect(world.events).toEqual([]);
 });
 
 test("Slack's verification of the URL is answered", async () => {
@@ -200,7 +222,7 @@ test("Slack's verification of the URL is answered", async () => {
   expect(await response.json()).toEqual({ challenge: "c-42" });
 });
 
-test("a body that is announced as too long is refused before it is sent", async () => {
+test("a body with too large a Content-Length is refused before it is sent", async () => {
   await using world = await createWorld();
   const status = await new Promise((resolve, reject) => {
     const headers = { "content-length": String(60 * 1024 * 1024), "content-type": "application/json" };
@@ -235,7 +257,7 @@ test("an endless body is refused while it arrives, and its connection ends", asy
   expect(world.events).toEqual([]);
 });
 
-test("edits, deletions, joins and malformed payloads are acked and are no events", async () => {
+test("edits, deletions, joins and malformed payloads are acked and ignored", async () => {
   await using world = await createWorld();
   const act = { user: "alice", channel: "general" };
   const { ts } = await world.slack.say({ ...act, text: "hello" });
@@ -259,7 +281,6 @@ test("edits, deletions, joins and malformed payloads are acked and are no events
 test("signed bodies of an unknown kind are answered at once: 200 for an object, 400 for anything else", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "auth.test", times: 100, with: { status: 500 } });
-  const form = "application/x-www-form-urlencoded";
   for (const body of [
     "{}",
     '{"type":"view_closed"}',
@@ -308,7 +329,7 @@ test("the bot's own messages never become events", async () => {
   expect(world.events).toEqual([]);
 });
 
-test("events are refused until Slack tells the bot's identity", async () => {
+test("events are refused until Slack returns the bot's identity", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "auth.test", times: 2, with: { status: 500 } });
   await world.receiver.start();

@@ -23,7 +23,7 @@ test("commands, messages and buttons arrive over the socket and are acked", asyn
   ]);
 });
 
-test("the ack comes only after the event was taken in", async () => {
+test("an event is acked only after it is saved", async () => {
   await using world = await connected();
   let release = (): void => {};
   world.accept = () =>
@@ -63,7 +63,7 @@ test("when Slack asks for a new connection, the bot makes one", async () => {
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses.at(-1)).toBe(200);
 });
 
-test("the bot connects although Slack is down, limits or refuses at first", async () => {
+test("the bot keeps connecting while Slack is down, limits or refuses", async () => {
   await using world = await createWorld({ mode: "socket" });
   world.slack.fail({ method: "auth.test", with: { status: 500 } });
   world.slack.fail({ method: "apps.connections.open", with: { status: 500 } });
@@ -74,7 +74,7 @@ test("the bot connects although Slack is down, limits or refuses at first", asyn
   expect((await world.slack.say({ user: "bob", channel: "general", text: "hi" })).statuses.at(-1)).toBe(200);
 });
 
-test("stopping waits for events that are being taken in, and acks them", async () => {
+test("stopping waits for events that are being saved, and acks them", async () => {
   const world = await connected();
   let release = (): void => {};
   world.accept = () =>
@@ -91,7 +91,7 @@ test("stopping waits for events that are being taken in, and acks them", async (
   await world[Symbol.asyncDispose]();
 });
 
-test("an event that is never taken in does not keep the receiver from stopping", async () => {
+test("an event that is never saved does not keep the receiver from stopping", async () => {
   const world = await connected({ retryDelaysMs: [], answerWithinMs: 300 });
   world.accept = () => new Promise(() => {});
   const said = world.slack.say({ user: "alice", channel: "general", text: "hello" });

@@ -8,8 +8,8 @@ import { view } from "#test/support/slack/world.ts";
 const person = { platform: "slack", id: "UALICE", name: "alice", bot: false };
 const foreigner = { platform: "github", id: "octo<!here>", name: "octo<!here>", bot: false };
 
-const textsOf = (words: Partial<View>): string[] =>
-  toMessage(view(words)).blocks.flatMap((block) => {
+const textsOf = (words: Partial<View>, form = toMessage): string[] =>
+  form(view(words)).blocks.flatMap((block) => {
     if (block.type === "section") return [block.text?.text ?? ""];
     return block.type === "markdown" ? [block.text] : [];
   });
@@ -21,7 +21,7 @@ const wordsIn = (value: unknown): string[] =>
       ? Object.values(value).flatMap(wordsIn)
       : [];
 
-/** Texts that like to ping, cut up and put together in every way. */
+/** Random combinations of text that could notify people. */
 const nasty = fc
   .array(
     fc.oneof(
@@ -101,11 +101,11 @@ const anyView: fc.Arbitrary<View> = fc.record({
   actions: fc.array(action, { maxLength: 8 }),
 });
 
-test("no text from anybody can ping", () => {
+test("no text can notify people", () => {
   fc.assert(
     fc.property(anyView, (any) => {
-      const message = toMessage(any);
-      const everything = [message.text, ...textsOf(any)].join("\n").replaceAll("<@UALICE>", "");
+      const texts = [toMessage(any).text, ...textsOf(any), ...textsOf(any, toPlainMessage)];
+      const everything = texts.join("\n").replaceAll("<@UALICE>", "");
       expect(everything).not.toMatch(/<[!@]/);
       expect(everything).not.toMatch(/[@!](?:channel|here|everyone)\b/i);
       // Entities that a Markdown reader would turn into signs.
@@ -115,13 +115,27 @@ test("no text from anybody can ping", () => {
   );
 });
 
+test("a long text of characters that are escaped is cut in a fraction of a second", () => {
+  const text = "&".repeat(100_000);
+  const startedMs = performance.now();
+  const [headline = "", quote = ""] = textsOf({ headline: [text], quote: text });
+  expect(performance.now() - startedMs).toBeLessThan(300);
+  for (const cut of [headline, quote]) {
+    expect(cut.length).toBeGreaterThan(2_900);
+    expect(cut.length).toBeLessThanOrEqual(3_000);
+    expect(cut).toMatch(/&amp;…$/);
+  }
+});
+
 test("every message is within Slack's limits", () => {
   fc.assert(
     fc.property(anyView, (any) => {
-      const { text, blocks } = toMessage(any);
-      expect(faultsOfBlocks(blocks)).toEqual([]);
-      expect(text.length).toBeGreaterThan(0);
-      expect(text.length).toBeLessThanOrEqual(300);
+      for (const form of [toMessage, toPlainMessage]) {
+        const { text, blocks } = form(any);
+        expect(faultsOfBlocks(blocks)).toEqual([]);
+        expect(text.length).toBeGreaterThan(0);
+        expect(text.length).toBeLessThanOrEqual(300);
+      }
     }),
     { numRuns: 300 },
   );

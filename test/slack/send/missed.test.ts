@@ -7,7 +7,7 @@ const missed = (world: World, places: readonly string[], sinceMs = 0) =>
 const reads = (world: World): readonly unknown[] =>
   world.slack.calls.flatMap(({ method, params }) => (method === "conversations.replies" ? [params.ts] : []));
 
-/** A thread under a message of alice's, in which a card stands. */
+/** A thread by alice that contains a card. */
 async function threadOf(world: World, text = "<@UBOT> fix it") {
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text });
   const place = `${general}:${ts}`;
@@ -30,7 +30,7 @@ test("replies are read back as the same events as their deliveries", async () =>
     subtype: "file_share",
   });
   await world.slack.delivered();
-  // A mention is told twice.
+  // A mention is delivered twice.
   const told = world.events.filter(
     (event, index) => world.events.findIndex(({ id }) => id === event.id) === index,
   );
@@ -39,7 +39,7 @@ test("replies are read back as the same events as their deliveries", async () =>
   expect(events).toHaveLength(4);
 });
 
-test("nothing older than asked for is returned, not even the thread's first message", async () => {
+test("nothing before the given time is returned, not even the thread's first message", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   await say("early");
@@ -59,7 +59,7 @@ test("replies of several threads are returned in the order in which they were wr
   expect(events?.map((event) => event.kind === "reply" && event.text)).toEqual(["1", "2", "3", "4"]);
 });
 
-test("a deleted thread, or a place that is none, does not hold up others", async () => {
+test("a deleted thread or an invalid place does not affect others", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   const since = Date.now();
@@ -69,7 +69,7 @@ test("a deleted thread, or a place that is none, does not hold up others", async
 });
 
 const startSeconds = 1_700_000_000;
-/** So many threads of alice's, a second apart, each with so many answers of bob's. */
+/** Threads by alice, a second apart, each with replies by bob. */
 function many(threads: number, answers: number) {
   const messages = Array.from({ length: threads }, (_, index): SlackMessage[] => {
     const ts = `${startSeconds + index}.000100`;
@@ -125,7 +125,7 @@ test("a rate limit ends a look early, is logged once and loses nothing", async (
   expect(await missed(world, places, laterMs + 2)).toEqual([]);
 });
 
-test("a repeated look reads the same again, also what an earlier one had left", async () => {
+test("a repeated look returns the same replies, including those that an earlier look had left", async () => {
   const { places, initial } = many(1, 2);
   await using world = await createWorld({ initial });
   world.slack.fail({ method: "conversations.replies", with: { retryAfter: 60 } });
@@ -136,7 +136,7 @@ test("a repeated look reads the same again, also what an earlier one had left", 
   expect(await missed(world, places, laterMs + 1)).toEqual([]);
 });
 
-test("an error of Slack's or a refused token rejects, to be tried again later", async () => {
+test("an internal error of Slack or a refused token rejects, so that the look is tried again", async () => {
   await using world = await createWorld();
   const { place, say } = await threadOf(world);
   const since = Date.now();

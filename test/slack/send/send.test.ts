@@ -178,7 +178,7 @@ test.each([
   expect(found.reason).toMatch(/\.$/);
 });
 
-test("a refusal where the bot is no member says how to invite it", async () => {
+test("the refusal in a channel without the bot says how to invite it", async () => {
   await using world = await createWorld();
   expect(await faultOf(world.platform, card(random))).toMatchObject({
     certainty: "refused",
@@ -248,7 +248,7 @@ test("a reaction succeeds if it exists already or its message is gone", async ()
   await react("taken", "1700000000.000100");
 });
 
-test("labels and permissions, which Slack does not have, succeed without a call", async () => {
+test("label and permission effects succeed without a call", async () => {
   await using world = await createWorld();
   const at = `${general}:1700000000.000100`;
   const label = { ...base(at), at, kind: "label" as const, label: "agent:done" as const, revision: 3 };

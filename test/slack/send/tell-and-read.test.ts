@@ -15,16 +15,16 @@ import {
   type World,
 } from "#test/support/slack/world.ts";
 
-/** A private way to answer alice, as a slash command gives it. */
+/** Returns the response URL of a slash command by alice. */
 async function answerVia(world: World, channel = "general"): Promise<string> {
   await world.slack.slash({ user: "alice", channel, text: "list" });
   const event = world.events.at(-1);
-  if (event?.kind !== "command" || event.answerVia === undefined) throw new Error("no way to answer");
+  if (event?.kind !== "command" || event.answerVia === undefined) throw new Error("no response URL");
   return event.answerVia;
 }
 const whispers = (world: World) => world.slack.snapshot().ephemerals.UALICE ?? [];
 
-test("a private message uses the command's response URL, even where the bot is no member", async () => {
+test("a private message uses the command's response URL, even where the bot is not a member", async () => {
   await using world = await createWorld();
   await performed(world.platform, tell(random, { answerVia: await answerVia(world, "random") }));
   expect(whispers(world)).toMatchObject([{ channel: "C0RANDOM", text: "Only you see this" }]);
@@ -77,7 +77,7 @@ const startSeconds = 1_700_000_000;
 const tsOf = (index: number): string => `${startSeconds + index}.000100`;
 const timeOf = (index: number): string => new Date((startSeconds + index) * 1000).toISOString();
 
-/** A thread of so many messages, one a second, by alice and bob in turn. */
+/** A thread of `count` messages, one a second, by alice and bob in turn. */
 const threadOf = (
   count: number,
   change: (message: SlackMessage, index: number) => SlackMessage = (m) => m,
@@ -179,7 +179,7 @@ test("a long rate limit in the middle counts the unread messages", async () => {
   expect(messages.at(-1)?.text).not.toBe("message 529");
 });
 
-test("a short rate limit and an error of Slack's are left to the next try", async () => {
+test("a short rate limit and an internal error of Slack fail the read, to be tried again", async () => {
   await using world = await createWorld({ initial: threadOf(5) });
   world.slack.fail({ method: "conversations.replies", with: { retryAfter: 2 } });
   expect(await faultOf(world.platform, read())).toMatchObject({ limited: true, retryAfterMs: 2_000 });

@@ -1,4 +1,4 @@
-/** Runs the client as a web page does: one script, in a realm with the web's globals and none of Node's. */
+/** Runs the client as a web page does: one script, in a realm with the web's globals and without Node's. */
 import { fileURLToPath } from "node:url";
 import { createContext, Script } from "node:vm";
 import { type Plugin, rolldown } from "rolldown";

@@ -8,15 +8,15 @@ export function asking(world: World) {
       .thread("general", ts)
       .filter((message) => message.ts !== ts && message.user === "UBOT" && written(message).includes(text));
   return {
-    /** The bot's messages in the thread with this text. */
+    /** The bot's messages in the thread that contain this text. */
     replies,
-    /** Asks for a run and resolves with the thread of its card. */
+    /** Requests a run and resolves with the thread of its card. */
     async ask(prompt: string): Promise<string> {
       const known = world.cards("general").length;
       await world.slack.slash({ user: "alice", channel: "general", text: `run ${prompt}` });
       return (await eventually("the card", () => world.cards("general")[known])).ts;
     },
-    /** The card has its button once it shows a run. */
+    /** Waits until a card shows progress; from then on it has its button. */
     showsProgress: () =>
       eventually("the card", () =>
         world.cards("general").some((card) => written(card).includes("In progress")),

@@ -19,7 +19,7 @@ export interface StandInsOptions {
   readonly botUrl: () => string;
   readonly slack?: Partial<SlackStandInOptions>;
   readonly github?: Partial<GitHubStandInOptions>;
-  /** Deliver Slack's events over Socket Mode instead of HTTP. */
+  /** Delivers Slack's events over Socket Mode instead of HTTP. */
   readonly socketMode?: boolean;
 }
 

@@ -232,6 +232,6 @@ export async function startWorld(
   return world;
 }
 
-/** Everything written in a message, blocks included. */
+/** Returns all text of a message, blocks included. */
 export const written = (message: { readonly text: string; readonly blocks?: readonly unknown[] }): string =>
   `${message.text}\n${JSON.stringify(message.blocks ?? [])}`;

@@ -1,10 +1,10 @@
-/** How the scenarios that are the same on every platform use one platform over its real wire. */
+/** One platform over its real protocol, for the scenarios that are the same on every platform. */
 
 /** A conversation that began with a request to the bot. */
 export interface Conversation {
   /** The bot's messages in it, oldest first; the first is the card. */
   ours(): readonly string[];
-  /** Writes into it without a mention; `isTaken` tells whether the bot has marked that message. */
+  /** Replies without a mention; `isTaken` returns whether the bot has marked the reply. */
   reply(text: string): Promise<{ isTaken(): boolean }>;
   /** Gives a command in it, such as `cancel`. */
   command(words: string): Promise<void>;
@@ -13,10 +13,10 @@ export interface Conversation {
 }
 
 export interface Driver {
-  /** Asks for a run, as a person who may unless `as` is a stranger. The bot may be down. */
+  /** Requests a run, as a permitted person unless `as` is a stranger. The bot may be down. */
   ask(prompt: string, as?: "permitted" | "stranger"): Promise<Conversation>;
-  /** What the stranger was told, privately where the platform has that. */
+  /** The bot's messages to the stranger, private where the platform supports that. */
   toldStranger(): readonly string[];
-  /** Text that would notify many people, or hide, or be obeyed, there. */
+  /** Texts that would notify people, be hidden or be a command on this platform. */
   readonly harmful: readonly (string | RegExp)[];
 }

@@ -15,7 +15,7 @@ export const alice: Person = {
 };
 export const view: View = { tone: "good", headline: ["All done"], details: [], actions: [] };
 
-/** `id` "e1", decided at the stand-in's usual time, in the first issue, unless `more` says otherwise. */
+/** By default with the id "e1", in the first issue, decided at the stand-in's start time. */
 export function effect(
   what: Without<PlatformEffect>,
   more: { readonly id?: string; readonly at?: string; readonly since?: string } = {},

@@ -1,10 +1,10 @@
-/** Real servers on the loopback: the stand-in behind Node's HTTP, and the receiver that its webhooks go to. */
+/** Real servers on the loopback: the stand-in, and the receiver of its webhooks. */
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { PersonEvent } from "#core/event.ts";
 import type { GitHubAuth } from "#github/client.ts";
-import { createGitHubReceiver } from "#github/receive/receive.ts";
+import { createListener } from "#github/receive/receive.ts";
 import { createGitHubPlatform } from "#github/send/send.ts";
 import type { Accept } from "#ports.ts";
 import type { GitHubSnapshot } from "#sandbox/github/snapshot.ts";
@@ -30,17 +30,17 @@ export interface StartOptions {
   readonly auth?: GitHubAuth;
   readonly accept?: Accept;
   readonly initial?: GitHubSnapshot;
-  /** The receiver's; the stand-in signs with `webhookSecret`. */
+  /** The receiver's secret; the stand-in signs with `webhookSecret`. */
   readonly receiverSecret?: string;
   readonly requestTimeoutMs?: number;
   readonly permissionTtlMs?: number;
   /** Whether the token may see and use the repository's webhook. */
   readonly hooksAllowed?: boolean;
-  /** Where the platform believes the world reaches the bot; nothing if absent. */
+  /** The platform's `publicUrl`. */
   readonly publicUrl?: string;
 }
 
-/** `clock.ms` is what the stand-in and the adapter take for now. */
+/** Starts both. `clock.ms` is the time for the stand-in and the adapter. */
 export async function start(options: StartOptions = {}) {
   const clock = { ms: Date.parse("2026-03-01T12:00:00Z") };
   // JWTs and their expiry are checked against the real clock by Octokit.
@@ -74,7 +74,7 @@ export async function start(options: StartOptions = {}) {
     events.push(event);
     return options.accept?.(event) ?? "saved";
   };
-  const { listener } = createGitHubReceiver({
+  const listener = createListener({
     accept,
     log,
     webhookSecret: options.receiverSecret ?? webhookSecret,
@@ -88,13 +88,12 @@ export async function start(options: StartOptions = {}) {
     standIn,
     platform,
     events,
-    /** What the adapter logged. */
+    /** The adapter's log lines. */
     lines,
     clock,
     hook,
-    /** While it is down nothing is taken in, and every delivery fails. */
+    /** While `down` is true, nothing is taken in and every delivery fails. */
     state,
-    apiUrl: api.url,
     /** Method and path of the REST calls so far. */
     calls: (): string[] => standIn.calls.map(({ method, path }) => `${method} ${path}`),
     comments: () => standIn.snapshot().comments,

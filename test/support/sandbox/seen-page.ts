@@ -13,7 +13,7 @@ export interface SeenPage {
   readonly ended: Promise<void>;
 }
 
-/** Listens as the page does, until the test is over. */
+/** Listens as the page does, until the test ends. */
 export async function seePage(url: string): Promise<SeenPage> {
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());

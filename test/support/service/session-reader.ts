@@ -20,7 +20,7 @@ export interface Reading {
   leave(): void;
 }
 
-/** The run's session link taken apart. */
+/** Returns the parts of the run's session link. */
 export async function linkOf(api: Api, id: string): Promise<{ readonly path: string; readonly key: string }> {
   const link = new URL((await api.run(id)).session_link ?? "");
   return { path: `${link.origin}${link.pathname}`, key: link.searchParams.get("key") ?? "" };

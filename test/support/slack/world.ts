@@ -1,5 +1,5 @@
 /** The adapter and a stand-in of Slack, each behind a real HTTP server on the loopback. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
@@ -13,24 +13,23 @@ import { createSlackPlatform } from "#slack/send/send.ts";
 import { listen } from "#test/support/listen.ts";
 import { type LogLine, recordingLog } from "#test/support/logs.ts";
 
-export const signingSecret = "test-signing-secret";
+const signingSecret = "test-signing-secret";
 export const botToken = "xoxb-test";
-export const appToken = "xapp-test";
+const appToken = "xapp-test";
 
 export interface World {
   readonly slack: SlackStandIn;
   readonly receiver: SlackReceiver;
   readonly platform: Platform;
-  /** What the adapter logged. */
+  /** The adapter's log lines. */
   readonly lines: readonly LogLine[];
-  /** What was handed to `accept`, in order. */
+  /** The events passed to `accept`, in order. */
   readonly events: PersonEvent[];
-  /** Replaces what `accept` does; it keeps the event in any case. */
+  /** May be replaced; the event is kept in any case. */
   accept: Accept;
   readonly apiUrl: string;
-  /** Where the bot listens. */
+  /** The address of the bot's listener. */
   readonly botUrl: string;
-  readonly slackServer: Server;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -38,7 +37,7 @@ export interface WorldOptions {
   readonly mode?: "http" | "socket";
   readonly initial?: SlackSnapshot;
   readonly now?: () => number;
-  /** Of Web API calls, in milliseconds. */
+  /** The time limit of Web API calls. */
   readonly timeoutMs?: number;
   readonly answerWithinMs?: number;
   readonly retryDelaysMs?: readonly number[];
@@ -77,7 +76,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     now,
     botToken,
     apiUrl,
-    ...(mode === "http" ? { signingSecret } : { appToken }),
+    receive: mode === "http" ? { kind: "http", signingSecret } : { kind: "socket", appToken },
   });
   if (receiver.listener !== undefined) listener = receiver.listener;
   const platform = createSlackPlatform({
@@ -96,7 +95,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     accept: async () => "saved",
     apiUrl,
     botUrl,
-    slackServer,
     async [Symbol.asyncDispose]() {
       slack.close();
       await receiver.stop();
@@ -160,7 +158,7 @@ export const base = (at: string, id = "e-other") => ({ ...pending(at), id });
 export const sure = { uncertain: false };
 export const unsure = { uncertain: true };
 
-/** Performs and expects success of the effect's own kind. */
+/** Performs the effect and expects an outcome of its own kind. */
 export async function performed<K extends PlatformEffect["kind"]>(
   platform: Platform,
   effect: Extract<PlatformEffect, { kind: K }>,
@@ -177,13 +175,13 @@ const isOf = <K extends PlatformEffect["kind"]>(
   kind: string,
 ): outcome is Extract<Outcome, { ok: true; kind: K }> => outcome.ok && outcome.kind === kind;
 
-/** Performs and expects a fault. */
+/** Performs the effect and expects a fault. */
 export async function faultOf(platform: Platform, effect: PlatformEffect, attempt = sure) {
   const outcome = await platform.perform(effect, attempt);
   if (outcome.ok) throw new Error(`it succeeded: ${outcome.kind}`);
   return outcome.fault;
 }
 
-/** What stands in a channel. */
+/** Returns the messages in a channel. */
 export const messagesIn = (slack: SlackStandIn, channel = "C0GENERAL") =>
   slack.snapshot().channels.find(({ id }) => id === channel)?.messages ?? [];

@@ -1,12 +1,6 @@
-/**
- * The permissions and events that the bot needs. A test compares them with the App's manifest.
- * Source: https://docs.github.com/rest/authentication/permissions-required-for-github-apps
- */
+/** https://docs.github.com/rest/authentication/permissions-required-for-github-apps */
 
-/** How much a permission allows. */
-export type Access = "read" | "write";
-/** Permissions by name. */
-export type Permissions = Readonly<Record<string, Access>>;
+type Permissions = Readonly<Record<string, "read" | "write">>;
 
 /** This API treats pull requests as issues, but they need a permission of their own. */
 const readThreads = { issues: "read", pull_requests: "read" } as const;
@@ -46,11 +40,4 @@ export const optionalTokenCalls: Readonly<Record<string, Permissions>> = {
   "POST /repos/{owner}/{repo}/hooks/{hook_id}/deliveries/{delivery_id}/attempts": {
     repository_hooks: "write",
   },
-};
-
-/** The webhook events that the bot understands, with their actions. GitHub adds `ping` by itself. */
-export const events: Readonly<Record<string, readonly string[]>> = {
-  issues: ["labeled"],
-  pull_request: ["labeled"],
-  issue_comment: ["created"],
 };

@@ -1,5 +1,3 @@
-/** The OAuth scopes that the bot needs. A test compares them with the app's manifest and with the calls. */
-
 /** Each Web API method that the bot calls, with the scopes it needs. */
 export const scopesOfMethods = {
   "auth.test": [],
