@@ -165,7 +165,7 @@ test("a damaged database is set aside at the start with a sentence, and its read
   writeFileSync(file, bytes.fill(0xa5, page, page + 4_096));
 
   await town.start();
-  expect(town.log()).toContain("The database of the threads was damaged; it was set aside");
+  expect(town.log()).toContain("The threads' database was damaged; it was set aside");
   expect(readdirSync(join(town.dataDir, "damaged-threads"))).toContain(databaseName);
   expect((await town.reply(ended.ts, "and this, do:quick")).statuses).toEqual([200]);
   expect((await town.ends(ended.place, 2)).length).toBe(2);

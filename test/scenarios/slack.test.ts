@@ -157,7 +157,11 @@ describe.each([
     await world.slack.slash({ user: "alice", channel: "general", text: `attach ${created}` });
     const { ts } = await eventually("its card", () => world.cards("general")[known]);
     await eventually("its state", async () => written(await card(ts)).includes("In progress"));
-    await world.slack.press({ user: "alice", channel: "general", ts, action: "cancel" });
+    // A press that comes before the card's place is saved gets Slack's warning sign, and people press again.
+    await eventually("the press", async () => {
+      const { status } = await world.slack.press({ user: "alice", channel: "general", ts, action: "cancel" });
+      return status === 200;
+    });
     await replyWith(ts, "was cancelled");
   });
 
