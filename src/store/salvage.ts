@@ -41,15 +41,21 @@ export async function openThreads(path: string, log: Log): Promise<DatabaseSync>
   } catch (error) {
     if (!isUnreadable(error)) throw error;
   }
-  const { threads, lost } = await salvage(path, saved, repaired);
+  const { threads, lost, hasAllRefs } = await salvage(path, saved, repaired);
   const aside = await replace(path, saved);
   removeDatabase(repaired);
-  log.error(isEmpty ? emptyMessage : damagedMessage, { threads, lost, aside });
+  log.error(isEmpty ? emptyMessage : hasAllRefs ? damagedMessage : damagedMessage + forgottenMessage, {
+    threads,
+    lost,
+    aside,
+  });
   return openSound(path);
 }
 
 const damagedMessage =
   "The threads' database was damaged; it was set aside, and its readable threads were kept";
+const forgottenMessage =
+  ". Some of its refs are lost: requests from threads that were lost with all their refs may be started again";
 const emptyMessage =
   "The threads' database was empty, perhaps after an incomplete copy; it was set aside, and the bot starts without " +
   "its threads. To have its threads back, stop the bot and put a complete copy in its place";
@@ -111,15 +117,16 @@ async function salvage(
   path: string,
   saved: string,
   repaired: string,
-): Promise<{ threads: number; lost: number }> {
+): Promise<{ threads: number; lost: number; hasAllRefs: boolean }> {
   (await openToRead(saved, schema)).close();
   const firstPage = firstPageOf(saved);
   const database = connect(saved);
   database.exec("BEGIN");
+  const whole = new Set<Table>();
   // SQLite drops the log of an empty file.
-  if (statSync(path).size === 0 || !keepRows(path, database)) {
+  if (statSync(path).size === 0 || !keepRows(path, database, whole)) {
     copyWithFirstPage(path, repaired, firstPage);
-    keepRows(repaired, database);
+    keepRows(repaired, database, whole);
   }
   // The refs of lost threads stay, so that no new thread takes their place.
   const lost = database
@@ -130,14 +137,14 @@ async function salvage(
   database.exec("COMMIT");
   const threads = Number(database.prepare("SELECT count(*) AS threads FROM thread").get()?.threads);
   database.close();
-  return { threads, lost: Number(lost) };
+  return { threads, lost: Number(lost), hasAllRefs: whole.has("ref") };
 }
 
 /**
- * Copies the readable rows of the database at `path`, except those that `database` has. Returns whether its list of
- * tables is sound.
+ * Copies the readable rows of the database at `path`, except those that `database` has, and adds the tables without
+ * damage to `whole`. Returns whether the list of tables is sound.
  */
-function keepRows(path: string, database: DatabaseSync): boolean {
+function keepRows(path: string, database: DatabaseSync, whole: Set<Table>): boolean {
   const run = statementRunner(database);
   const insert = (table: Table, ...values: (SQLOutputValue | undefined)[]): void => {
     const marks = values.map(() => "?").join(", ");
@@ -146,23 +153,23 @@ function keepRows(path: string, database: DatabaseSync): boolean {
   const referred = new Set<number>();
   try {
     using damaged = openDamaged(path);
-    for (const { ref, thread } of readableRows(damaged, "ref")) {
+    for (const { ref, thread } of readableRows(damaged, "ref", whole)) {
       const number = numberIn(thread);
       if (typeof ref !== "string" || number === null) continue;
       insert("ref", ref, number);
       referred.add(number);
     }
-    for (const { name, text } of readableRows(damaged, "note")) {
+    for (const { name, text } of readableRows(damaged, "note", whole)) {
       if (typeof name === "string" && typeof text === "string") insert("note", name, text);
     }
-    for (const { number, id, reason, document } of readableRows(damaged, "broken", referred)) {
+    for (const { number, id, reason, document } of readableRows(damaged, "broken", whole, referred)) {
       const known = numberIn(number);
       if (known === null) continue;
       const name = typeof id === "string" ? id : null;
       insert("broken", known, name, String(reason), String(document));
       if (name !== null) insert("ref", name, known);
     }
-    for (const { number, id, document } of readableRows(damaged, "thread", referred)) {
+    for (const { number, id, document } of readableRows(damaged, "thread", whole, referred)) {
       const known = numberIn(number);
       if (known === null) continue;
       const found = readThread(String(document));
@@ -226,11 +233,13 @@ const mostTried = 200_000;
 
 /**
  * Yields the readable rows of a table, some of them twice: from its beginning and its end up to the damage and, if
- * the key is `number`, one by one in between, at least the `wanted`. Integers are bigints.
+ * the key is `number`, one by one in between, at least the `wanted`. Integers are bigints. Adds a table without damage
+ * to `whole`.
  */
 function* readableRows(
   database: DatabaseSync,
   table: Table,
+  whole: Set<Table>,
   wanted: ReadonlySet<number> = new Set(),
 ): Generator<Row> {
   const [key] = columns[table];
@@ -247,6 +256,7 @@ function* readableRows(
         reached = row[key];
         yield row;
       }
+      whole.add(table);
       return;
     } catch (error) {
       if (!isDamage(error)) throw error;

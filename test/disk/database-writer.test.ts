@@ -132,7 +132,7 @@ test("a database of a newer format is refused with a sentence", async () => {
 });
 
 test("a database that lost the number of its format is damaged, and an empty file gets its tables", async () => {
-  const { path, database } = await newDatabase();
+  const { path } = await newDatabase();
   const writer = createDatabaseWriter(writerThreads(path), log);
   await writer.write([["PRAGMA user_version = 0", []]]);
   await writer.close();

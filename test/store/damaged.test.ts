@@ -87,7 +87,7 @@ test("damage found at run time rejects changes with a sentence, and the next sta
   const saved = await open(folder, { log: next.log });
   const [report, ...others] = next.lines;
   expect(others).toEqual([]);
-  expect(report?.message).toMatch(/was damaged; it was set aside, and its readable threads were kept/);
+  expect(report?.message).toMatch(/was damaged; it was set aside, and its readable threads were kept$/);
   const after = await knownOf(saved);
   expect(after).toEqual(before.map((each) => (each === "StoreDamaged" ? "ThreadUnreadable" : each)));
   const lost = after.filter((each) => each !== "found").length;
@@ -227,6 +227,19 @@ test("a database without its first page keeps the threads of its write-ahead log
   const store = await open(folder);
   expect((await store.find("late-place"))?.id).toBe("late");
   expect(new Set(await knownOf(store))).toEqual(new Set(["found"]));
+});
+
+test("if refs are lost too, the log says that their requests may be started again", async () => {
+  const { folder, path } = await fullFolder();
+  const bytes = await readFile(path);
+  const page = Math.floor(bytes.lastIndexOf("run:r100") / pageBytes) * pageBytes;
+  await writeFile(path, bytes.fill(0xa5, page, page + pageBytes));
+  await writeFile(damageMark(path), "");
+  const { log, lines } = memoryLog();
+  await open(folder, { log });
+  expect(lines.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/was damaged.+requests from threads .+ may be started again/),
+  ]);
 });
 
 test("an empty database is not taken for a first start: it is set aside, and the log says what to do", async () => {
