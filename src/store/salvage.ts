@@ -124,10 +124,10 @@ async function salvage(
   database.exec("BEGIN");
   const whole = new Set<Table>();
   // SQLite drops the log of an empty file.
-  if (statSync(path).size === 0 || !keepRows(path, database, whole)) {
-    copyWithFirstPage(path, repaired, firstPage);
-    keepRows(repaired, database, whole);
-  }
+  if (statSync(path).size > 0) keepRows(path, database, whole);
+  // A damaged first page may hide any row of the first reading without an error.
+  copyWithFirstPage(path, repaired, firstPage);
+  keepRows(repaired, database, whole);
   // The refs of lost threads stay, so that no new thread takes their place.
   const lost = database
     .prepare(`
@@ -142,9 +142,9 @@ async function salvage(
 
 /**
  * Copies the readable rows of the database at `path`, except those that `database` has, and adds the tables without
- * damage to `whole`. Returns whether the list of tables is sound.
+ * damage to `whole`.
  */
-function keepRows(path: string, database: DatabaseSync, whole: Set<Table>): boolean {
+function keepRows(path: string, database: DatabaseSync, whole: Set<Table>): void {
   const run = statementRunner(database);
   const insert = (table: Table, ...values: (SQLOutputValue | undefined)[]): void => {
     const marks = values.map(() => "?").join(", ");
@@ -183,16 +183,11 @@ function keepRows(path: string, database: DatabaseSync, whole: Set<Table>): bool
         }
       }
     }
-    return rootsIn(damaged) === rootsIn(database);
   } catch (error) {
+    // The list of the tables is damaged.
     if (!isUnreadable(error)) throw error;
-    return false;
   }
 }
-
-/** Returns the tables' names and the numbers of their first pages. */
-const rootsIn = (database: DatabaseSync): string =>
-  JSON.stringify(database.prepare("SELECT name, rootpage FROM sqlite_schema ORDER BY rootpage").all());
 
 /** SQLite's default. */
 const pageBytes = 4096;

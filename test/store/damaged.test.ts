@@ -192,6 +192,13 @@ test.each([
   ["without the number of its format", zeroed(60, 64)],
   ["without the list of its tables", zeroed(100, 108)],
   [
+    "with too few pages and no format",
+    (bytes: Buffer): Buffer => {
+      bytes.writeUInt32BE(36, 28);
+      return bytes.fill(0, 60, 64);
+    },
+  ],
+  [
     "with a renamed column",
     (bytes: Buffer): Buffer => {
       bytes.write("documemt", bytes.indexOf("document TEXT"));
