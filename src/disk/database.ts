@@ -1,8 +1,9 @@
-import { statSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { syncFolder } from "./durable-file.ts";
+import { sqliteCorrupt } from "./errors.ts";
 
 /** SQL and the values of its parameters. */
 export type Statement = readonly [sql: string, values: readonly SQLInputValue[]];
@@ -22,6 +23,12 @@ export class NewerDatabase extends Error {
   override name = "NewerDatabase";
 }
 
+/** A database has tables but no valid `user_version`. Its code makes it damage like SQLite's own findings. */
+class FormatLost extends Error {
+  override name = "FormatLost";
+  readonly errcode = sqliteCorrupt;
+}
+
 /** Opens the database at `path` with durable commits; waits a second for locks. Throws SQLite's error. */
 export function connect(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 1000 });
@@ -39,16 +46,36 @@ export function connect(path: string): DatabaseSync {
 
 /**
  * Opens the database at `path` for reading, after creating or upgrading it if necessary. Only the owner can read
- * the files. Rejects with `NewerDatabase`, or the system's or SQLite's error.
+ * the files. A database appears under its name with its tables, so a kill leaves no empty file. Rejects with
+ * `NewerDatabase`, or the system's or SQLite's error.
  */
 export async function openToRead(path: string, schema: Schema): Promise<DatabaseSync> {
-  const file = await open(path, "a", 0o600);
-  await file.close();
+  if (!existsSync(path)) {
+    const unfinished = `${path}.new`;
+    removeDatabase(unfinished);
+    await (await open(unfinished, "w", 0o600)).close();
+    openUpgraded(unfinished, schema).close();
+    // SQLite would replay the log of a removed database.
+    removeDatabase(path);
+    await rename(unfinished, path);
+  }
+  // Unlike SQLite's, the system's errors say why a file can't be opened.
+  await (await open(path, "r+")).close();
   await syncFolder(dirname(path));
+  const database = openUpgraded(path, schema);
+  database.exec("PRAGMA query_only = ON");
+  return database;
+}
+
+/** Removes the database at `path` with its log, as far as they exist. Throws the file system's error. */
+export function removeDatabase(path: string): void {
+  for (const ending of ["", "-wal", "-shm"]) rmSync(path + ending, { force: true });
+}
+
+function openUpgraded(path: string, schema: Schema): DatabaseSync {
   const database = connect(path);
   try {
     upgrade(database, path, schema);
-    database.exec("PRAGMA query_only = ON");
     return database;
   } catch (error) {
     database.close();
@@ -66,6 +93,8 @@ function upgrade(database: DatabaseSync, path: string, { holds, tables, upgrades
     );
   }
   if (found === newest) return;
+  const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+  if (found < 0 || (found === 0 && !isEmpty)) throw new FormatLost("the number of its format is lost");
   const changes = found === 0 ? tables : upgrades.slice(found - 1).join(" ");
   database.exec(`BEGIN IMMEDIATE; ${changes}; PRAGMA user_version = ${newest}; COMMIT`);
 }

@@ -18,7 +18,8 @@ const reasons: Readonly<Record<string, string>> = {
 
 /** A primary result code, see https://sqlite.org/rescode.html. */
 export const sqliteBusy = 5;
-const sqliteCorrupt = 11;
+/** A primary result code, see https://sqlite.org/rescode.html. */
+export const sqliteCorrupt = 11;
 const sqliteNotADatabase = 26;
 const sqliteReasons: Readonly<Record<number, string>> = {
   [sqliteBusy]: "another program has the database locked",

@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { openToRead, type Statement } from "#disk/database.ts";
 import { createDatabaseWriter, writerThreads } from "#disk/database-writer.ts";
+import { isDamage } from "#disk/errors.ts";
 import { recordingLog } from "#test/support/logs.ts";
 
 const schema = {
@@ -128,4 +129,17 @@ test("a database of a newer format is refused with a sentence", async () => {
       /^The words in \S+ were written by a newer version \(format 7; this one reads 1\)/,
     ),
   });
+});
+
+test("a database that lost the number of its format is damaged, and an empty file gets its tables", async () => {
+  const { path } = await newDatabase();
+  const writer = createDatabaseWriter(writerThreads(path), log);
+  await writer.write([["PRAGMA user_version = 0", []]]);
+  await writer.close();
+  const refusal = await openToRead(path, schema).catch((error: unknown) => error);
+  expect(isDamage(refusal)).toBe(true);
+  const empty = `${path}-empty`;
+  await writeFile(empty, "");
+  using opened = await openToRead(empty, schema);
+  expect(textsIn(opened)).toEqual([]);
 });

@@ -87,7 +87,7 @@ test("damage found at run time rejects changes with a sentence, and the next sta
   const saved = await open(folder, { log: next.log });
   const [report, ...others] = next.lines;
   expect(others).toEqual([]);
-  expect(report?.message).toMatch(/was damaged; it was set aside, and its readable threads were kept/);
+  expect(report?.message).toMatch(/was damaged; it was set aside, and its readable threads were kept$/);
   const after = await knownOf(saved);
   expect(after).toEqual(before.map((each) => (each === "StoreDamaged" ? "ThreadUnreadable" : each)));
   const lost = after.filter((each) => each !== "found").length;
@@ -179,6 +179,102 @@ test("a file that is not a database is set aside, and the bot starts without thr
   ]);
   expect(await readFile(join(folder, "damaged-threads", "threads.db"), "utf8")).toBe(text);
   expect(await see(store, "p1", "e")).toBe(1);
+});
+
+const zeroed =
+  (from: number, to: number) =>
+  (bytes: Buffer): Buffer =>
+    bytes.fill(0, from, to);
+
+test.each([
+  ["without its first 16 bytes", zeroed(0, 16)],
+  ["without its first page", zeroed(0, pageBytes)],
+  ["without the number of its format", zeroed(60, 64)],
+  ["without the list of its tables", zeroed(100, 108)],
+  [
+    "with too few pages and no format",
+    (bytes: Buffer): Buffer => {
+      bytes.writeUInt32BE(36, 28);
+      return bytes.fill(0, 60, 64);
+    },
+  ],
+  [
+    "with a renamed column",
+    (bytes: Buffer): Buffer => {
+      bytes.write("documemt", bytes.indexOf("document TEXT"));
+      return bytes;
+    },
+  ],
+])("a database %s keeps all threads", async (_what, damage) => {
+  const { folder, path } = await fullFolder();
+  await writeFile(path, damage(await readFile(path)));
+  const { log, lines } = memoryLog();
+  const store = await open(folder, { log });
+  expect(lines.map(({ fields }) => fields)).toEqual([
+    { threads: many, lost: 0, aside: join(folder, "damaged-threads") },
+  ]);
+  expect(await knownOf(store)).toEqual(Array.from({ length: many }, () => "found"));
+  expect(await store.note("kept")).toBe("text");
+  expect(await ids(store.unsettled())).toHaveLength(many / 10);
+  await store.close();
+  expect((await readdir(folder)).filter((name) => name.startsWith("threads.db"))).toEqual(["threads.db"]);
+  const quiet = memoryLog();
+  await open(folder, { log: quiet.log });
+  expect(quiet.lines).toEqual([]);
+});
+
+test("a database without its first page keeps the threads of its write-ahead log", async () => {
+  const source = await fullFolder();
+  const running = await open(source.folder);
+  await put(running, newThread("late", { places: ["late-place"] }));
+  const folder = await newFolder();
+  const path = join(folder, "threads.db");
+  await writeFile(path, zeroed(0, pageBytes)(await readFile(source.path)));
+  await copyFile(`${source.path}-wal`, `${path}-wal`);
+  const store = await open(folder);
+  expect((await store.find("late-place"))?.id).toBe("late");
+  expect(new Set(await knownOf(store))).toEqual(new Set(["found"]));
+});
+
+test("if refs are lost too, the log says that their requests may be started again", async () => {
+  const { folder, path } = await fullFolder();
+  const bytes = await readFile(path);
+  const page = Math.floor(bytes.lastIndexOf("run:r100") / pageBytes) * pageBytes;
+  await writeFile(path, bytes.fill(0xa5, page, page + pageBytes));
+  await writeFile(damageMark(path), "");
+  const { log, lines } = memoryLog();
+  await open(folder, { log });
+  expect(lines.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/was damaged.+requests from threads .+ may be started again/),
+  ]);
+});
+
+test("an empty database is not taken for a first start: it is set aside, and the log says what to do", async () => {
+  const { folder, path } = await fullFolder();
+  await truncate(path, 0);
+  const { log, lines } = memoryLog();
+  const store = await open(folder, { log });
+  expect(lines).toEqual([
+    expect.objectContaining({
+      level: "error",
+      message: expect.stringMatching(/was empty.+set aside.+To have its threads back, stop the bot/),
+      fields: { threads: 0, lost: 0, aside: join(folder, "damaged-threads") },
+    }),
+  ]);
+  expect((await stat(join(folder, "damaged-threads", "threads.db"))).size).toBe(0);
+  expect(await see(store, "p1", "e")).toBe(1);
+});
+
+test("a first start that was killed while it made the database is repeated without an error", async () => {
+  const folder = await newFolder();
+  await writeFile(join(folder, "threads.db.new"), "half");
+  await writeFile(join(folder, "threads.db.new-wal"), "half");
+  const { log, lines } = memoryLog();
+  const store = await open(folder, { log });
+  expect(lines).toEqual([]);
+  expect(await see(store, "p1", "e")).toBe(1);
+  await store.close();
+  expect((await readdir(folder)).filter((name) => name.startsWith("threads.db"))).toEqual(["threads.db"]);
 });
 
 test("a salvage survives a kill at each of its steps", async () => {
