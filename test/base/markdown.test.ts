@@ -10,6 +10,7 @@ test.each([
   ["a few of them before words", "[a](b (".repeat(240), "x"],
   ["images with titles that nothing ends", "![a](b\n(".repeat(240), "x"],
   ["tags that nothing ends", "<a ".repeat(1_900), "x "],
+  ["an address with quotation marks", "www.", '"'],
   ["addresses", "``", 'x a@b.c"'],
 ])("64 KB of %s are parsed or refused in bounded time", (_what, start, piece) => {
   const text = (start + piece.repeat(size)).slice(0, size);

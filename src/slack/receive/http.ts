@@ -27,7 +27,7 @@ export interface ListenerOptions {
 
 /** Returns the HTTP listener, which answers every request itself; see `SlackReceiver.listener`. */
 export function createListener({ signingSecret, log, take }: ListenerOptions) {
-  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // Neither Node nor Bolt reads the rest of a refused body.
     response.once("finish", () => discardRest(request));
     if (Number(request.headers["content-length"] ?? 0) > bodyLimitBytes) return answer(response, 413);
@@ -58,12 +58,7 @@ export function createListener({ signingSecret, log, take }: ListenerOptions) {
     } finally {
       clearTimeout(late);
     }
-  }
-  return (request: IncomingMessage, response: ServerResponse): Promise<void> =>
-    receive(request, response).catch((error: unknown) => {
-      log.error("A request to the Slack endpoint failed", { error: String(error) });
-      answer(response, 500);
-    });
+  };
 }
 
 /** Returns the parsed body of a JSON request or a form; null if it can't be parsed. */
