@@ -13,7 +13,7 @@ const suspicious = /<[!?]|\]:|\||```|~~~/;
 const comment = /<!--(?:-?>|[\s\S]*?(?:-->|$))|<[!?][^>]*(?:>|$)/g;
 
 /** The first line of a fenced code block with more than a language, for texts without a tree. */
-const info = /^([ \t>*+\-\d.)]*(?:`{3,}|~{3,})[ \t]*[^\s`]+)[^\r\n`]*$/gm;
+const info = /^([ \t>*+\-\d.)]*(?:`{3,}(?!`)|~{3,}(?!~))[ \t]*\S+)[^\S\r\n][^\r\n]*/gm;
 
 /**
  * Returns the visible text, or the same text if nothing is hidden. Bounded time: a text that is too costly to
