@@ -11,15 +11,21 @@ export type MarkdownNode = MarkdownTree | MarkdownTree["children"][number];
 
 const syntax = gfm();
 /** Without the transforms, which search plain text for addresses again, in quadratic time. */
-const tree = gfmFromMarkdown().filter(({ transforms }) => transforms === undefined);
+const tree = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
 
-/** Emphasis and bare addresses: costly to parse, and irrelevant for the borders of code and HTML. */
-const decoration = ["attention", "strikethrough", "wwwAutolink", "protocolAutolink", "emailAutolink"];
+const addresses = ["wwwAutolink", "protocolAutolink", "emailAutolink"];
 
-/** Parses all of GitHub's Markdown. Returns null if that could take long, see `isCostly`. */
+/** Costly to parse, and irrelevant for the borders of code and HTML. */
+const decoration = ["attention", "strikethrough", ...addresses];
+
+/**
+ * Parses all of GitHub's Markdown, but leaves bare addresses as text if finding them could take long. Returns null
+ * if parsing could take long, see `isCostly`.
+ */
 export function parseMarkdown(text: string): MarkdownTree | null {
   if (isCostly(text, /[\n>[\]<`&\\|*_~]|[-+][ \t]|\d[.)][ \t]/g)) return null;
-  return fromMarkdown(text, { extensions: [syntax], mdastExtensions: tree });
+  const extensions = [syntax, { disable: { null: hasCostlyAddresses(text) ? addresses : [] } }];
+  return fromMarkdown(text, { extensions, mdastExtensions: tree });
 }
 
 /** Parses as `parseMarkdown` does, but leaves emphasis and bare addresses as text. */
@@ -33,8 +39,11 @@ const mostCharacters = 65_536;
 const mostMarks = 2_000;
 /** The parser searches the rest of the text for the end of each `<!` and `<?`, and of code behind an escaped backtick. */
 const mostSearched = 2_000_000;
+/** And the end of a link's title: 245 of `[a](b (` before 63 KB of words took 2.7 s. */
+const titledLinks = /\]\((?![^\s()<\\]*\))/g;
 /** It searches the text before each `]` for a `[`: 2,000 of them behind 60 KB of words took 3.8 s. */
 const mostSearchedBack = 16_000_000;
+const mostSearchedForAddresses = 50_000_000;
 /** Thirty nested containers at the start of a line. */
 const deep = /^(?:[ \t]*(?:>|[-*+][ \t]|\d{1,9}[.)][ \t])){30}/m;
 
@@ -47,7 +56,19 @@ const isCostly = (text: string, marks: RegExp): boolean =>
   text.length > mostCharacters ||
   count(text, marks) > mostMarks ||
   count(text, /<[!?]|\\``/g) * text.length > mostSearched ||
+  count(text, titledLinks) * text.length > mostSearched ||
   count(text, /\]/g) * text.length > mostSearchedBack ||
   deep.test(text);
+
+/**
+ * From each word of a paragraph the parser may search back to an open bracket, to know whether an address can start
+ * there: `[` before 64 KB of one-letter words took 25 s. From each punctuation mark in an address it searches for
+ * the end of the marks: `www.` before 64 KB of quotation marks took more than 5 s.
+ */
+function hasCostlyAddresses(text: string): boolean {
+  if (/[!"'()*,.:;<?[\]_~]{500}/.test(text)) return true;
+  const open = text.split(/\n[ \t\r]*\n/).filter((paragraph) => paragraph.includes("["));
+  return open.reduce((steps, { length }) => steps + length ** 2, 0) > mostSearchedForAddresses;
+}
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;

@@ -1,27 +1,35 @@
 /**
- * The part of a Markdown text that GitHub's page shows: no HTML comments, and no definitions of links and
- * footnotes that nothing uses. People review what they see, so the agent must not read hidden instructions.
+ * The part of a Markdown text that GitHub's page shows: no HTML comments, no definitions of links and
+ * footnotes that nothing uses, no cells beyond a table's columns, and of a code block's first line only its
+ * language. People review what they see, so the agent must not read hidden instructions.
  */
-import { type MarkdownTree, parseStructure } from "#base/markdown.ts";
+import { type MarkdownNode, type MarkdownTree, parseStructure } from "#base/markdown.ts";
 import { nodesOf, type Range, rangeOf } from "./markdown-ranges.ts";
 
 /** Without any of these a text hides nothing. */
-const suspicious = /<[!?]|\]:/;
+const suspicious = /<[!?]|\]:|\||```|~~~/;
 
 /** An HTML comment, also one that the HTML node leaves open, or a declaration (`<?x>`, `<!x>`). */
 const comment = /<!--(?:-?>|[\s\S]*?(?:-->|$))|<[!?][^>]*(?:>|$)/g;
 
+/** The first line of a fenced code block with more than a language, for texts without a tree. */
+const info = /^([ \t>*+\-\d.)]*(?:`{3,}(?!`)|~{3,}(?!~))[ \t]*\S+)[^\S\r\n][^\r\n]*/gm;
+
 /**
  * Returns the visible text, or the same text if nothing is hidden. Bounded time: a text that is too costly to
- * parse also loses visible comments (in code) and used definitions.
+ * parse also loses visible comments (in code) and used definitions, and keeps surplus cells.
  */
 export function visibleText(markdown: string): string {
   if (!suspicious.test(markdown)) return markdown;
   const tree = parseStructure(markdown);
-  if (tree === null) return withoutDefinitions(markdown.replace(comment, "")).trim();
-  const hidden = [...commentsIn(tree, markdown), ...unusedDefinitions(tree)].toSorted(
-    (one, other) => one.start - other.start,
-  );
+  if (tree === null) {
+    return withoutDefinitions(markdown.replace(comment, "").replace(info, "$1")).trim();
+  }
+  const hidden = [
+    ...commentsIn(tree, markdown),
+    ...unusedDefinitions(tree),
+    ...[...nodesOf(tree)].flatMap(({ node }) => [...surplusCells(node), ...restOfInfo(node, markdown)]),
+  ].toSorted((one, other) => one.start - other.start);
   if (hidden.length === 0) return markdown;
   let shown = "";
   let from = 0;
@@ -91,4 +99,19 @@ function unusedDefinitions(tree: MarkdownTree): Range[] {
     if (node.type === "footnoteDefinition") return notes.delete(node.identifier) ? [] : [rangeOf(node)];
     return [];
   });
+}
+
+/** The page shows as many cells of a row as the table's first row has. */
+function surplusCells(node: MarkdownNode): Range[] {
+  if (node.type !== "table") return [];
+  const columns = node.children[0]?.children.length ?? 0;
+  return node.children.flatMap((row) => row.children.slice(columns).map(rangeOf));
+}
+
+/** The words behind the language of a fenced code block. */
+function restOfInfo(node: MarkdownNode, markdown: string): Range[] {
+  if (node.type !== "code" || !node.lang) return [];
+  const { start, end } = rangeOf(node);
+  const [line = "", shown = ""] = /^([`~]+[ \t]*\S+)[^\r\n]*/.exec(markdown.slice(start, end)) ?? [];
+  return line.trimEnd() === shown ? [] : [{ start: start + shown.length, end: start + line.length }];
 }

@@ -20,6 +20,17 @@ describe("what GitHub's page shows of a text", () => {
       "| a | b |\n|-|-|\n| ` | <!-- leak --> ` |",
       "| a | b |\n|-|-|\n| ` |  ` |",
     ],
+    [
+      "a table's cell without a column",
+      "| a |\n|-|\n| b | leak | <!-- leak --> |\nc | `leak|leak`\n\nsee",
+      "| a |\n|-|\n| b \nc \n\nsee",
+    ],
+    [
+      "a word behind a code block's language",
+      "> ~~~ js leak `more`\n> see it\n> ~~~",
+      "> ~~~ js\n> see it\n> ~~~",
+    ],
+    ["one behind an unusual space", "```js\u00a0leak\nsee it\n```", "```js\nsee it\n```"],
   ])("is not %s", (_what, text, shown) => {
     expect(visibleText(text)).toBe(shown);
   });
@@ -32,6 +43,9 @@ describe("what GitHub's page shows of a text", () => {
     ["a footnote that is used", "See[^1].\n\n[^1]: there"],
     ["a definition that is used", "See [the page][p].\n\n[p]: https://a.example 'Title'"],
     ["a tag whose attribute looks like a comment", 'a <a title="<!--">b</a> c'],
+    ["a table with as many cells as columns", "\n| a | b |\n|-|-|\n| c | d |\n| e |\n"],
+    ["the language and the text of a code block", "\n```js  \nlet a = b | c\n```\n"],
+    ["code that looks like a code block's first line", "\n    ```js kept\n\nand ```js kept``` too\n"],
     ["spaces and lines at the ends", "\n  hello \n"],
   ])("is %s", (_what, text) => {
     expect(visibleText(text)).toBe(text);
@@ -42,9 +56,12 @@ describe("what GitHub's page shows of a text", () => {
     ["lazy lines", `${">".repeat(29)} a\n`, "a\n"],
     ["list items", "- "],
     ["links", "[a]("],
+    ["links with titles that nothing ends", "[a](b ("],
+    ["images with titles that nothing ends", "![a](b\n> ("],
     ["footnote references", "[^a] "],
     ["brackets that close nothing", "]:", "]"],
     ["words before brackets that close nothing", `${"a ".repeat(25_000)}${"]".repeat(1_900)}]:`, "a "],
+    ["a few links with titles that nothing ends, before words", `${"[a](b (".repeat(240)}]:`, "a "],
     ["code that nothing ends", `${"``'\\\\".repeat(600)}]:`, "a"],
     ["instructions", "a<?"],
     ["comments", "a <!--a "],
@@ -59,6 +76,7 @@ describe("what GitHub's page shows of a text", () => {
       expect(visibleText(`<!-- x -->${text}\n\n[//]: # (leak)\n\n[^a]: leak\n\n    leak`)).not.toContain(
         "leak",
       );
+      expect(visibleText(`${text}\n\n\`\`\`js leak\n\`\`\``)).not.toContain("leak");
     }
   });
 });
