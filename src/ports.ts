@@ -32,12 +32,18 @@ export interface RunQuery {
   /** RFC 3339. */
   readonly created_after?: string;
   /** RFC 3339. */
+  readonly created_before?: string;
+  /** RFC 3339. */
   readonly updated_after?: string;
+  /** Only runs with these pairs; services may ignore it. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export interface RunPage {
   readonly runs: readonly Run[];
   readonly page_info: { readonly has_next_page: boolean; readonly next_cursor?: string | null | undefined };
+  /** Time of the response by the service's clock, in milliseconds since the epoch; absent if it gives none. */
+  readonly servedAt?: number | undefined;
 }
 
 /** A run's conversation, as text. Rejects like `AgentRuns`. */
@@ -63,12 +69,30 @@ export interface ApiFault extends Fault {
 export interface Attempt {
   /** An earlier try may have succeeded: search for the effect's id first, and act only if it isn't found. */
   readonly uncertain: boolean;
+  /**
+   * Milliseconds until the settling time is over. Before that, the absence of an earlier try proves nothing: the
+   * outcome is then `stillSettling`.
+   */
+  readonly settlesInMs: number;
+}
+
+/** A limit that an effect keeps before it is performed, so that the platform need not refuse it. */
+export interface Pace {
+  /** Effects of the same platform and key share the limit. */
+  readonly key: string;
+  /** At most `count` effects begin within `perMs`. */
+  readonly count: number;
+  readonly perMs: number;
 }
 
 /** One platform's sending side. */
 export interface Platform {
   /** The part of its places before the colon. */
   readonly name: string;
+  /** Within this time everything that it performed appears in its lists; 0 if absent. */
+  readonly settlingMs?: number;
+  /** Returns the paces that the effect keeps; none if absent. */
+  paces?(effect: PlatformEffect): readonly Pace[];
   /** Performs one effect. Never rejects: a failure is an outcome. */
   perform(effect: PlatformEffect, attempt: Attempt): Promise<Outcome>;
   /** Resolves if the platform accepts our credentials; rejects with a sentence if it does not. */
@@ -177,8 +201,10 @@ export interface Store {
 }
 
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. The clock may be set at any time. */
   now(): number;
+  /** Milliseconds since a fixed moment of this process; nobody can set this clock. */
+  elapsed(): number;
   /** Calls `then` once, after at least `ms`; the returned function cancels the call. */
   after(ms: number, then: () => void): () => void;
   /** 0 to 1, for jitter. */

@@ -12,6 +12,7 @@ export function createFastClock(startMs: number): FastClock {
   const timers = new Set<{ readonly at: number; readonly then: () => void }>();
   return {
     now: () => nowMs,
+    elapsed: () => nowMs,
     random: () => 0.5,
     after(ms, then) {
       const timer = { at: nowMs + Math.max(0, ms), then };

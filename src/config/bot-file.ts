@@ -15,6 +15,8 @@ export interface BotFile {
   /** Its name in sentences for people. */
   readonly called: string;
   readonly rules: FileRules;
+  /** Settling times that the file sets, in milliseconds, by `api` and the platforms' names. */
+  readonly settlingMs: Readonly<Record<string, number>>;
   readonly service: ServiceOffer;
   /** Whether the file has the section `service`. */
   readonly hasService: boolean;
@@ -62,6 +64,19 @@ const permission = ({ people, scopes }: PlatformKind) =>
     })
     .nullish();
 
+/** Settling times by system; the default is the system's own. */
+const settlingKeys = (platforms: readonly PlatformKind[]) =>
+  Object.fromEntries(
+    ["api", ...platforms.map(({ name }) => name)].map((name) => [
+      name,
+      z
+        .number("must be a number")
+        .min(0, "must be 0 or more")
+        .max(3_600, "must be 3600 at most")
+        .exactOptional(),
+    ]),
+  );
+
 const fileOf = (platforms: readonly PlatformKind[]) =>
   keys({
     defaults: emptied(defaults),
@@ -79,6 +94,7 @@ const fileOf = (platforms: readonly PlatformKind[]) =>
           .positive("must be above 0")
           .max(168, "must be 168 at most")
           .default(24),
+        settling_seconds: emptied(keys(settlingKeys(platforms))),
       }),
     ),
     service: emptied(serviceSection),
@@ -96,7 +112,12 @@ export function readBotFile(
   const rules = toRules(value, z.object(scopeKeys(platforms)).parse(given), platforms);
   const problems = unknownServers(called, rules);
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, called, rules, service: value.service, hasService: has("service") };
+  const settlingMs = Object.fromEntries(
+    Object.entries(value.limits.settling_seconds).flatMap(([name, seconds]) =>
+      seconds === undefined ? [] : [[name, seconds * 1_000]],
+    ),
+  );
+  return { ok: true, called, rules, settlingMs, service: value.service, hasService: has("service") };
 }
 
 /** `inScopes`: the values of the platforms' own keys. */

@@ -21,6 +21,8 @@ export interface Config {
   readonly pollIntervalMs: number;
   readonly logLevel: Environment["LOG_LEVEL"];
   readonly rules: Rules;
+  /** Settling times that people have set, in milliseconds, by `api` and the platforms' names. */
+  readonly settlingMs: Readonly<Record<string, number>>;
 }
 
 /** A platform and its settings. */
@@ -67,6 +69,7 @@ export function readConfig(
     pollIntervalMs: Math.round(values.POLL_INTERVAL * 1000),
     logLevel: values.LOG_LEVEL,
     rules: { ...file.rules, runName: values.AGENT_RUN_NAME },
+    settlingMs: file.settlingMs,
   };
   return { ok: true, config, warnings };
 }

@@ -15,7 +15,14 @@ interface Pending {
   /** Permanent. Anything that the effect creates outside carries it, so that an earlier try can be found. */
   readonly id: EffectId;
   /** The destination. A thread's effects toward one destination happen in order, one at a time. */
-  readonly to: typeof toApi | typeof toApiRead | typeof toEngine | Place | Scope | `read ${Place}`;
+  readonly to:
+    | typeof toApi
+    | typeof toApiRead
+    | typeof toEngine
+    | Place
+    | Scope
+    | `read ${Place}`
+    | `watch ${string}`;
   /** Id of an effect of the same thread that must end first. */
   readonly after?: EffectId;
   /** Time of the decision, RFC 3339. */
@@ -24,6 +31,8 @@ interface Pending {
   readonly tries: number;
   /** Earliest time of the next try, RFC 3339. */
   readonly notBefore?: string;
+  /** The wait that led to `notBefore`, in milliseconds: never wait longer, since the clock may have been set. */
+  readonly waitMs?: number;
   /** An earlier try may have succeeded: look for it before trying again. */
   readonly uncertain?: boolean;
 }
@@ -67,8 +76,26 @@ export interface ListEffect extends Pending {
   readonly kind: "list";
   readonly asked: CommandEvent;
 }
+/** Look for a second run of a dispatch that an uncertain effect may have made, and cancel it. */
+export interface TwinRunsEffect extends Pending {
+  readonly kind: "twin-runs";
+  readonly dispatch: DispatchId;
+  /** Looks so far; see `twinLooks`. */
+  readonly looks: number;
+}
+/** Look whether an uncertain follow-up reached the run twice. */
+export interface TwinMessagesEffect extends Pending {
+  readonly kind: "twin-messages";
+  readonly dispatch: DispatchId;
+  /** The follow-up. */
+  readonly of: EffectId;
+  readonly from: FollowUpEffect["from"];
+  readonly looks: number;
+}
 /** The effects that the Agent Runs API performs. */
 export type ApiEffect =
+  | TwinRunsEffect
+  | TwinMessagesEffect
   | CreateEffect
   | FollowUpEffect
   | CancelEffect
@@ -131,8 +158,22 @@ export interface PermissionEffect extends Pending {
   readonly at: Place;
   readonly person: Person;
 }
+/** Look for other messages that the same uncertain effect posted, and delete them. */
+export interface TwinPostsEffect extends Pending {
+  readonly kind: "twin-posts";
+  /** The place of the message or, for a card that began a place, the scope. */
+  readonly at: Place | Scope;
+  /** The effect that posted them. */
+  readonly of: EffectId;
+  /** Time of that effect's decision, RFC 3339. */
+  readonly postedSince: string;
+  /** The message that stays. */
+  readonly message: MessageId;
+  readonly looks: number;
+}
 /** The effects that a platform performs. */
 export type PlatformEffect =
+  | TwinPostsEffect
   | CardEffect
   | ReplyEffect
   | TellEffect
@@ -149,6 +190,16 @@ export interface HandOverEffect extends Pending {
 }
 
 export type Effect = ApiEffect | PlatformEffect | HandOverEffect;
+
+/** An effect that looks for twins. */
+export type WatchEffect = TwinRunsEffect | TwinMessagesEffect | TwinPostsEffect;
+
+/** Returns whether the effect looks for twins: nobody waits for it. */
+export function isWatch<E extends { readonly kind: Effect["kind"] }>(
+  effect: E,
+): effect is Extract<E, { readonly kind: WatchEffect["kind"] }> {
+  return effect.kind === "twin-runs" || effect.kind === "twin-messages" || effect.kind === "twin-posts";
+}
 
 /** Labels that show the state of a place's run. */
 export const stateLabels = [

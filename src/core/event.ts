@@ -90,6 +90,8 @@ export interface OutcomeEvent {
   readonly thread: Ref;
   readonly effect: EffectId;
   readonly outcome: Outcome;
+  /** An earlier try may have succeeded too, so a twin may appear later. */
+  readonly uncertain?: boolean;
   readonly random: number;
 }
 

@@ -39,7 +39,27 @@ export type Done =
       readonly omitted: number;
     }
   | { readonly ok: true; readonly kind: "permission"; readonly permission: Exclude<Permission, "unknown"> }
-  | { readonly ok: true; readonly kind: "hand-over"; readonly taken: boolean };
+  | { readonly ok: true; readonly kind: "hand-over"; readonly taken: boolean }
+  | {
+      readonly ok: true;
+      readonly kind: "twin-runs";
+      /** The run that stays, if it is not the record's; the others are ended at the next look. */
+      readonly kept: Run | null;
+      /** Runs that this look cancelled. */
+      readonly ended: readonly RunId[];
+    }
+  | {
+      readonly ok: true;
+      readonly kind: "twin-messages";
+      /** How often the run's conversation shows the message. */
+      readonly times: number;
+    }
+  | {
+      readonly ok: true;
+      readonly kind: "twin-posts";
+      /** Messages that this look deleted. */
+      readonly ended: readonly MessageId[];
+    };
 
 /** `Fault.code` if another thread already has the run or the place. */
 export const takenCode = "taken";
@@ -60,7 +80,24 @@ export interface Fault {
   readonly retryAfterMs?: number | undefined;
   /** A rate limit on this kind of effect, for all threads. */
   readonly limited?: boolean;
+  /** This try only searched for an earlier one, and did nothing that could have succeeded. */
+  readonly searching?: boolean;
 }
+
+const firstLookMs = 1_000;
+const longestLookMs = 15_000;
+
+/**
+ * Returns the fault of a search that did not find an earlier try within the settling time, which lasts another
+ * `settlesInMs`: the effect must not be repeated yet. `tries`: the effect's failed tries so far.
+ */
+export const stillSettling = (settlesInMs: number, tries: number): Fault => ({
+  certainty: "unknown",
+  retryable: true,
+  reason: "I am making sure that it has not happened already.",
+  retryAfterMs: Math.min(settlesInMs, longestLookMs, firstLookMs * 2 ** Math.min(tries, 10)),
+  searching: true,
+});
 
 /** The result of one try of an effect. */
 export type Outcome = Done | { readonly ok: false; readonly fault: Fault };

@@ -1,6 +1,7 @@
 import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
+import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
 import type { EngineEvent, Observe } from "#engine/base/engine-event.ts";
@@ -66,6 +67,12 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const { store, agentRuns, clock, log, runName, pollIntervalMs } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  const platformsMs = options.platforms.map(({ name, settlingMs = 0 }) => [name, settlingMs] as const);
+  const settlingMs: Readonly<Record<string, number>> = {
+    ...Object.fromEntries(platformsMs),
+    ...defaultLimits.settlingMs,
+    ...options.limits?.settlingMs,
+  };
   const timers = createTimers(clock);
   const accepting = createInFlight();
   const unsettled = new Set<Ref>();
@@ -126,11 +133,14 @@ export function createEngine(options: EngineOptions): Engine {
     }),
     saveOutcome: createSaveOutcome({ save, store, timers, clock, log }),
     perSystem: limits.perSystem,
+    settlingMsOf: (system) => settlingMs[system] ?? 0,
     timers,
     clock,
     log,
     observe,
     onOutcome(effect, outcome) {
+      const twins = twinsEnded(outcome);
+      if (twins > 0) observe({ kind: "twins", of: effect.kind, count: twins });
       if (outcome.ok && (effect.kind === "follow-up" || effect.kind === "cancel")) poller.wake();
     },
     onGone: (thread) => unsettled.delete(thread),
@@ -199,4 +209,11 @@ export function createEngine(options: EngineOptions): Engine {
       lastSweep: poller.lastSweep(),
     }),
   };
+}
+
+/** Returns the number of twins that the effect has ended, or found where they can't be ended. */
+function twinsEnded(outcome: Outcome): number {
+  if (!outcome.ok) return 0;
+  if (outcome.kind === "twin-messages") return Math.max(outcome.times - 1, 0);
+  return outcome.kind === "twin-runs" || outcome.kind === "twin-posts" ? outcome.ended.length : 0;
 }

@@ -3,6 +3,7 @@ import { createAgentRunsClient } from "#agent-runs/client.ts";
 import type { Log } from "#base/log.ts";
 import { type Config, isSandboxed, readConfig, secretsOf } from "#config/read-config.ts";
 import { createDecide } from "#core/decide/decide.ts";
+import { toApi } from "#core/effect.ts";
 import { createEngine } from "#engine/engine.ts";
 import type { Accept, Clock, Given, OpenPlatform, PlatformKind } from "#ports.ts";
 import { openStore } from "#store/open-store.ts";
@@ -39,8 +40,12 @@ const clock: Clock = {
     const timer = setTimeout(then, ms);
     return () => clearTimeout(timer);
   },
+  elapsed: () => performance.now(),
   random: Math.random,
 };
+
+/** The embedded service shows at once what it did, unless this machine is very slow. */
+const embeddedSettlingMs = 2_000;
 
 /** The interval between searches for missed events. */
 const catchUpIntervalMs = 5 * 60_000;
@@ -92,6 +97,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     log,
     runName: rules.runName,
     pollIntervalMs: config.pollIntervalMs,
+    limits: { settlingMs: settlingTimes(config) },
     catchUp: { notes: store, intervalMs: catchUpIntervalMs },
     observe: (event) => metrics.count(event),
   });
@@ -128,3 +134,15 @@ async function start(config: Config, environment: Given, secrets: string[], log:
 
 const routesOf = (opened: readonly OpenPlatform[]): Site["routes"] =>
   Object.assign({}, ...opened.map(({ routes }) => routes));
+
+/** Returns the settling times that differ from the systems' own. */
+function settlingTimes({ api, platforms, settlingMs }: Config): Readonly<Record<string, number>> {
+  const { api: ofApi = api.kind === "embedded" ? embeddedSettlingMs : undefined, ...ofPlatforms } =
+    settlingMs;
+  const inSandbox = isSandboxed(platforms) ? platforms.map(({ kind }) => [kind.name, 0]) : [];
+  return {
+    ...Object.fromEntries(inSandbox),
+    ...ofPlatforms,
+    ...(ofApi === undefined ? {} : { [toApi]: ofApi }),
+  };
+}

@@ -51,6 +51,12 @@ export function createMetrics(load: () => Load) {
     help: "Runs that sweeps found changed",
     registers,
   });
+  const twins = new Counter({
+    name: "agent_runs_bot_twins_total",
+    help: "Runs, messages and posts that were made twice, found and ended, by kind of watch",
+    labelNames: ["effect"],
+    registers,
+  });
   const gauge = (name: string, help: string, read: (now: Load) => number): void => {
     new Gauge({
       name: `agent_runs_bot_${name}`,
@@ -73,7 +79,7 @@ export function createMetrics(load: () => Load) {
     registry,
     /** Records an event of the engine. */
     count(event: EngineEvent): void {
-      const took = event.durationMs / 1000;
+      const took = "durationMs" in event ? event.durationMs / 1000 : 0;
       switch (event.kind) {
         case "accepted":
           return accepted.observe({ event: event.event, answer: event.answer }, took);
@@ -82,6 +88,8 @@ export function createMetrics(load: () => Load) {
             { effect: event.effect, system: event.system, outcome: event.ok ? "ok" : "failed" },
             took,
           );
+        case "twins":
+          return twins.inc({ effect: event.of }, event.count);
         case "swept":
           requests.inc(event.requests);
           changed.inc(event.changed);

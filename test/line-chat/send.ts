@@ -78,6 +78,8 @@ export function createSender(address: string, hello: string, bot: string): Platf
         return { ok: true, kind: "react" };
       case "label":
         return { ok: true, kind: "label", revision: effect.revision };
+      case "twin-posts":
+        return { ok: true, kind: "twin-posts", ended: [] };
       case "permission":
         return { ok: true, kind: "permission", permission: "write" };
       case "read": {

@@ -8,6 +8,7 @@ function manualClock() {
   return {
     clock: {
       now: () => 0,
+      elapsed: () => 0,
       random: () => 0,
       after(ms: number, then: () => void) {
         const wait = { ms, then };

@@ -30,9 +30,7 @@ export function createDecide(rules: Rules): Decide {
       }
       case "outcome":
         if (thread === null) return { kind: "ignore" };
-        return change(thread, rules, now, (draft) =>
-          decideOutcome(draft, event.effect, event.outcome, event.random),
-        );
+        return change(thread, rules, now, (draft) => decideOutcome(draft, event));
       case "command":
       case "reply":
       case "button":

@@ -1,5 +1,13 @@
 /** The draft of a decision: a copy of the thread, and the functions that change it. */
-import { type CardEffect, type Effect, type StateLabel, toApi, toApiRead, toEngine } from "#core/effect.ts";
+import {
+  type CardEffect,
+  type Effect,
+  isWatch,
+  type StateLabel,
+  toApi,
+  toApiRead,
+  toEngine,
+} from "#core/effect.ts";
 import { type PersonEvent, refOf } from "#core/event.ts";
 import { type DispatchId, type Place, platformOf, type Scope } from "#core/place.ts";
 import type { Rules } from "#core/policy.ts";
@@ -58,6 +66,8 @@ export function add(draft: Draft, cause: string, effect: NewEffect): string {
 }
 
 function destinationOf(effect: NewEffect): Effect["to"] {
+  // Each watches by itself, so that it holds up nothing.
+  if (isWatch(effect)) return `watch ${"of" in effect ? effect.of : effect.dispatch}`;
   if ("at" in effect) {
     const isRead = effect.kind === "read" || effect.kind === "permission";
     return isRead ? `read ${effect.at}` : effect.at;

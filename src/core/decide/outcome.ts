@@ -1,9 +1,9 @@
 /** Decides the outcomes of effects. */
 import { backoffMs } from "#base/backoff.ts";
-import type { Effect } from "#core/effect.ts";
-import type { PersonEvent } from "#core/event.ts";
-import { type Done, type Fault, type Outcome, takenCode } from "#core/outcome.ts";
-import { type EffectId, placeAt } from "#core/place.ts";
+import { type Effect, isWatch } from "#core/effect.ts";
+import type { OutcomeEvent, PersonEvent } from "#core/event.ts";
+import { type Done, type Fault, takenCode } from "#core/outcome.ts";
+import { placeAt } from "#core/place.ts";
 import type { RunRecord } from "#core/thread.ts";
 import { delayOf } from "#core/words/card.ts";
 import { elsewhereView } from "#core/words/end.ts";
@@ -21,6 +21,7 @@ import {
   tellAsker,
   tellEnd,
 } from "./run.ts";
+import { lookedForTwin, watchForTwin } from "./twins.ts";
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 5 * 60_000;
@@ -41,12 +42,16 @@ const readForMs: Readonly<Record<Reading["kind"], number>> = {
 const quietTries = 1;
 const quietMs = 10_000;
 
-/** Decides the outcome of a pending effect; `random`, 0 to 1, spreads the next try. */
-export function decideOutcome(draft: Draft, effectId: EffectId, outcome: Outcome, random: number): void {
-  const effect = draft.thread.effects.find((pending) => pending.id === effectId);
+/** Decides the outcome of a pending effect. */
+export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
+  const { outcome } = event;
+  const effect = draft.thread.effects.find((pending) => pending.id === event.effect);
   if (effect === undefined) return;
+  if (!outcome.ok && triedAgain(draft, effect, outcome.fault)) {
+    return tryLater(draft, effect, outcome.fault, event.random);
+  }
+  if (event.uncertain) watchForTwin(draft, effect, outcome);
   if (outcome.ok) done(draft, effect, outcome);
-  else if (triedAgain(draft, effect, outcome.fault)) tryLater(draft, effect, outcome.fault, random);
   else {
     drop(draft, (pending) => pending.id === effect.id);
     givenUp(draft, effect, outcome.fault);
@@ -63,6 +68,8 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (!fault.retryable) return false;
   const ageMs = draft.nowMs - Date.parse(effect.since);
   if (fault.limited === true && (effect.kind === "answer" || !isReading(effect))) return true;
+  // The next look comes soon enough.
+  if (isWatch(effect)) return effect.tries + 1 < fewestTries;
   if (isReading(effect)) {
     return effect.tries + 1 < mostReadTries || ageMs < readForMs[effect.kind];
   }
@@ -77,14 +84,17 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
   // The last try of a read comes at its time limit, not a long wait later.
   const leftMs = isReading(effect) ? Date.parse(effect.since) + readForMs[effect.kind] - draft.nowMs : 0;
   const pauseMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
-  const waitMs = Math.max(pauseMs, (fault.retryAfterMs ?? 0) * (1 + random / 10));
+  const askedMs = fault.retryAfterMs ?? 0;
+  const waitMs = fault.searching && askedMs > 0 ? askedMs : Math.max(pauseMs, askedMs * (1 + random / 10));
   replaceEffect(draft, {
     ...effect,
     tries,
     notBefore: new Date(draft.nowMs + waitMs).toISOString(),
+    waitMs,
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
-  const isShown = tries > quietTries || draft.nowMs - Date.parse(effect.since) >= quietMs;
+  // A person who waits sees at once why nothing is repeated.
+  const isShown = fault.searching || tries > quietTries || draft.nowMs - Date.parse(effect.since) >= quietMs;
   if (!isShown) return;
   // The card of a delayed run says so (promise 5), with the first reason only.
   if (effect.kind !== "create" && effect.kind !== "follow-up" && effect.kind !== "cancel") return;
@@ -103,7 +113,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   // A newer view, decided while this one was being sent, is still pending.
   const newer = "revision" in effect && "revision" in outcome && outcome.revision < effect.revision;
   if (newer) {
-    const { notBefore: _, ...rest } = effect;
+    const { notBefore: _, waitMs: __, ...rest } = effect;
     const sent =
       rest.kind === "card" && outcome.kind === "card"
         ? { ...rest, at: outcome.place, to: outcome.place, message: outcome.message }
@@ -143,6 +153,11 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       return;
     case "hand-over":
       if (effect.kind === "hand-over" && !outcome.taken) notTaken(draft, effect.event);
+      return;
+    case "twin-runs":
+    case "twin-messages":
+    case "twin-posts":
+      if (isWatch(effect)) lookedForTwin(draft, effect, outcome);
       return;
     case "cancel":
       if (effect.kind === "cancel") updateRun(draft, effect.dispatch, { delay: null });
@@ -216,6 +231,9 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "reply":
       if (record) tellAsker(draft, record, elsewhereView(effect.view, reason), effect.id);
       return;
+    case "twin-runs":
+    case "twin-messages":
+    case "twin-posts":
     case "tell":
     case "react":
     case "label":

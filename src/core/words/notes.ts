@@ -28,6 +28,11 @@ export const problemView = (problem: string): View => note(problem, "attention")
 /** `reason` of `givenUpView` for a message to a run that never started. */
 export const notStartedReason = "the run could not be started.";
 
+/** A message reached the agent twice, which can't be undone. */
+export const messageTwiceView = note(
+  "Your message reached the agent twice, because its service did not show at once that it had it.",
+);
+
 /** The run will never start. */
 export const notStartedView = (by: Person, reason: string, link: string | undefined): View =>
   plain(

@@ -10,6 +10,7 @@ import { isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
 import { sendFollowUp } from "./send-follow-up.ts";
+import { countMessages, endTwinRuns } from "./twins.ts";
 
 /** A scope's list ends after so many runs or pages. */
 const listedAtLeast = 10;
@@ -45,6 +46,10 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
       return readAnswer(api, runIdOf(thread, effect.dispatch), effect.run.updated_at);
     case "list":
       return listOurs(api, effect.asked.scope);
+    case "twin-runs":
+      return endTwinRuns(api, effect, thread);
+    case "twin-messages":
+      return countMessages(api, effect, thread);
     default:
       return effect satisfies never;
   }

@@ -5,7 +5,7 @@ import type { Fault, Outcome } from "#core/outcome.ts";
 import type { DispatchId, RunId } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Deliver } from "#engine/follow/receive-run.ts";
-import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
+import type { AgentRuns, Clock, Factories, Transcripts } from "#ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 
 /** Dependencies of the effects on the API. */
@@ -13,6 +13,7 @@ export interface Api {
   readonly agentRuns: AgentRuns;
   readonly transcripts: Transcripts;
   readonly factories: Factories;
+  readonly clock: Clock;
   readonly log: Log;
   readonly deliver: Deliver;
   /** Config name of the bot's runs. */
@@ -36,7 +37,7 @@ export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome &
 
 /** Returns the outcome of a failed search for an earlier try, whose result stays unknown. */
 export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome {
-  return failed({ ...rejected(api, effect, error).fault, certainty: "unknown" });
+  return failed({ ...rejected(api, effect, error).fault, certainty: "unknown", searching: true });
 }
 
 /** Returns the id of the dispatch's run; null if there is none yet. */

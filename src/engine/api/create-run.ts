@@ -1,15 +1,17 @@
 import type { CreateEffect } from "#core/effect.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
+import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import { withReference } from "#core/prompt.ts";
-import type { Thread } from "#core/thread.ts";
+import type { RunRecord, Thread } from "#core/thread.ts";
+import { runToKeep } from "#core/twin.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, rejected } from "./api.ts";
-import { findDispatch } from "./find-dispatch.ts";
+import { type DispatchSearch, findDispatch } from "./find-dispatch.ts";
 
 const tooManyRuns: Fault = {
   certainty: "unknown",
   retryable: true,
   reason: "There are too many runs to check whether this one was already created.",
+  searching: true,
 };
 
 /** Creates the dispatch's run, directly or through its factory. An uncertain attempt first searches for it. */
@@ -26,11 +28,11 @@ export async function createRun(
   const request = { ...record.request, prompt: withReference(record.request.prompt, dispatch) };
   if (attempt.uncertain) {
     try {
-      // A factory chooses its runs' names itself, and a skill may do so.
-      const name = factory === undefined && request.skill === undefined ? request.config.name : undefined;
-      const found = await findDispatch(api.agentRuns, dispatch, { since: effect.since, name });
-      if (found === "unsure") return failed(tooManyRuns);
+      const runs = await findDispatch(api.agentRuns, dispatch, searchFor(record, effect.since, api));
+      if (runs === "unsure") return failed(tooManyRuns);
+      const found = runToKeep(record, runs);
       if (found !== null) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
+      if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
       return lookupRejected(api, effect, error);
     }
@@ -38,6 +40,14 @@ export async function createRun(
   if (factory !== undefined) return dispatchToFactory(api, effect, factory, request.prompt);
   const created = await api.agentRuns.create(request);
   return { ok: true, kind: "create", runId: created.run_id, state: created.state };
+}
+
+/** Returns where to search for the record's run, which was asked for at `since`, RFC 3339. */
+export function searchFor({ request, factory }: RunRecord, since: string, { clock }: Api): DispatchSearch {
+  // A factory chooses its runs' names itself, and a skill may do so.
+  const isNamed = factory === undefined && request?.skill === undefined;
+  const ageMs = clock.now() - Date.parse(since);
+  return { ageMs, name: isNamed ? request?.config.name : undefined, hasMetadata: factory === undefined };
 }
 
 async function dispatchToFactory(

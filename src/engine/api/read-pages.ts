@@ -25,7 +25,7 @@ export interface Reading {
 export async function readPages(
   list: AgentRuns["list"],
   reading: Reading,
-  visit: (runs: readonly Run[]) => Promise<"more" | "enough">,
+  visit: (runs: readonly Run[], servedAt: number | undefined) => Promise<"more" | "enough">,
 ): Promise<"complete" | "enough" | "cut"> {
   const { name, by, after } = reading;
   const query: RunQuery = {
@@ -38,8 +38,8 @@ export async function readPages(
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < reading.mostPages; page += 1) {
-    const { runs, page_info } = await list(cursor === undefined ? query : { ...query, cursor });
-    if ((await visit(runs)) === "enough") return "enough";
+    const { runs, page_info, servedAt } = await list(cursor === undefined ? query : { ...query, cursor });
+    if ((await visit(runs, servedAt)) === "enough") return "enough";
     const next = page_info.next_cursor;
     // Following a repeated cursor would never end.
     if (!page_info.has_next_page || next === undefined || next === null || cursors.has(next))

@@ -1,8 +1,9 @@
 import { reasonOf } from "#base/reason.ts";
+import type { TranscriptMessage } from "#core/answer.ts";
 import type { FollowUpEffect } from "#core/effect.ts";
 import { isNews } from "#core/news.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
-import type { RunId } from "#core/place.ts";
+import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
+import type { EffectId, RunId } from "#core/place.ts";
 import { isEnded } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
@@ -14,10 +15,8 @@ const arrivalUnsure: Fault = {
   certainty: "unknown",
   retryable: true,
   reason: "The run has no conversation yet that would show whether the message arrived.",
+  searching: true,
 };
-
-/** An ended run shows an accepted message within so many tries, about 20 seconds. */
-const mostUnsureTries = 5;
 
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
 export async function sendFollowUp(
@@ -32,6 +31,7 @@ export async function sendFollowUp(
     try {
       const arrived = await hasArrived(api, runId, effect);
       if (arrived === "yes") return { ok: true, kind: "follow-up" };
+      if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
       if (arrived === "unsure") return failed(arrivalUnsure);
     } catch (error) {
       return lookupRejected(api, effect, error);
@@ -61,18 +61,15 @@ async function deliverLatest(api: Api, runId: RunId, thread: Thread): Promise<Fa
   return null;
 }
 
-async function hasArrived(
-  api: Api,
-  runId: RunId,
-  { id, tries }: FollowUpEffect,
-): Promise<"yes" | "no" | "unsure"> {
+async function hasArrived(api: Api, runId: RunId, { id }: FollowUpEffect): Promise<"yes" | "no" | "unsure"> {
   const messages = await api.transcripts.messages(runId);
-  if (messages !== null) {
-    const arrived = messages.some(({ role, text }) => role === "user" && hasReference(text, id));
-    return arrived ? "yes" : "no";
-  }
+  if (messages !== null) return timesIn(messages, id) > 0 ? "yes" : "no";
   // A run that has hardly begun has no conversation yet, though the message may be queued.
   const { state } = await api.agentRuns.fetch(runId);
-  // A run that ended before it began may be about to continue with the message.
-  return (isEnded(state) && tries >= mostUnsureTries) || state === "BLOCKED" ? "no" : "unsure";
+  // After the settling time, a run that ended before it began would have continued with the message.
+  return isEnded(state) || state === "BLOCKED" ? "no" : "unsure";
 }
+
+/** Returns how often people's messages contain the reference line of `id`. */
+export const timesIn = (messages: readonly TranscriptMessage[], id: EffectId): number =>
+  messages.filter(({ role, text }) => role === "user" && hasReference(text, id)).length;

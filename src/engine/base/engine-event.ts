@@ -18,6 +18,12 @@ export type EngineEvent =
       readonly durationMs: number;
     }
   | {
+      /** Twins of uncertain effects, found and ended. */
+      readonly kind: "twins";
+      readonly of: Effect["kind"];
+      readonly count: number;
+    }
+  | {
       readonly kind: "swept";
       readonly ok: boolean;
       readonly requests: number;

@@ -1,9 +1,13 @@
+import { toApi } from "#core/effect.ts";
+
 /** Limits of the engine. */
 export interface Limits {
   /** Concurrent effects of one kind, for each platform and the API. */
   readonly perSystem: number;
   /** An effect times out after this, with an unknown outcome. */
   readonly effectMs: number;
+  /** Settling times by system; a platform's own if absent. */
+  readonly settlingMs: Readonly<Record<string, number>>;
   /** A stop waits so long for work in flight. */
   readonly stopMs: number;
 }
@@ -12,6 +16,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   perSystem: 16,
   effectMs: 5 * 60_000,
+  settlingMs: { [toApi]: 60_000 },
   // Many supervisors kill a process ten seconds after SIGTERM.
   stopMs: 9_000,
 };

@@ -13,6 +13,7 @@ const taken: Fault = {
 function claimOf(outcome: Outcome): Ref | null {
   if (!outcome.ok) return null;
   if (outcome.kind === "create") return runRef(outcome.runId);
+  if (outcome.kind === "twin-runs" && outcome.kept !== null) return runRef(outcome.kept.run_id);
   if (outcome.kind === "fetch" && outcome.run !== null) return runRef(outcome.run.run_id);
   return outcome.kind === "card" ? outcome.place : null;
 }

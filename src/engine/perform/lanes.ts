@@ -2,13 +2,13 @@ import { backoffMs } from "#base/backoff.ts";
 import { createInFlight } from "#base/in-flight.ts";
 import { createKeyedLimit } from "#base/keyed-limit.ts";
 import type { Log } from "#base/log.ts";
-import type { Effect } from "#core/effect.ts";
+import { type Effect, isWatch } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
 import type { Timers } from "#engine/base/timers.ts";
-import type { Clock } from "#ports.ts";
+import type { Attempt, Clock } from "#ports.ts";
 import { firstByDestination, systemOf } from "./destination.ts";
 import type { PerformEffect } from "./perform-effect.ts";
 import type { SaveOutcome } from "./save-outcome.ts";
@@ -27,6 +27,8 @@ interface Work {
   thread: Thread;
   /** Ids of effects decided in this process whose tries all have a known outcome. */
   readonly fresh: Set<string>;
+  /** When the latest doubt about each other effect arose, by `Clock.elapsed`: its settling time begins there. */
+  readonly doubts: Map<string, number>;
   readonly lanes: Map<string, Lane>;
 }
 
@@ -38,6 +40,7 @@ export interface Lanes {
   open(): void;
   /** Starts nothing more; resolves when all effects in flight have ended and their outcomes are saved. */
   close(): Promise<void>;
+  /** Number of effects to perform, without those that look for twins. */
   pendingEffects(): number;
   inFlight(): number;
 }
@@ -51,6 +54,8 @@ export function createLanes(options: {
   readonly perform: PerformEffect;
   readonly saveOutcome: SaveOutcome;
   readonly perSystem: number;
+  /** Returns the settling time of a system. */
+  readonly settlingMsOf: (system: string) => number;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -60,7 +65,7 @@ export function createLanes(options: {
   /** Called for a thread that the store no longer has. */
   readonly onGone: (thread: Ref) => void;
 }): Lanes {
-  const { perform, saveOutcome, timers, clock, log, observe, onOutcome, onGone } = options;
+  const { perform, saveOutcome, settlingMsOf, timers, clock, log, observe, onOutcome, onGone } = options;
   const inSlot = createKeyedLimit(options.perSystem);
   const inFlight = createInFlight();
   const works = new Map<Ref, Work>();
@@ -117,8 +122,9 @@ export function createLanes(options: {
     const began = clock.now();
     performing += 1;
     const uncertain = effect.uncertain === true || !work.fresh.has(effect.id);
-    const trying = perform(effect, work.thread, { uncertain });
-    void inFlight.track(trying.then((outcome) => finish(work, lane, effect, outcome)));
+    const attempt = { uncertain, settlesInMs: uncertain ? settlesInMs(work, effect) : 0 };
+    const trying = perform(effect, work.thread, attempt);
+    void inFlight.track(trying.then((outcome) => finish(work, lane, effect, attempt, outcome)));
     const outcome = await trying;
     performing -= 1;
     const { ok } = outcome;
@@ -126,10 +132,24 @@ export function createLanes(options: {
     observe({ kind: "performed", effect: effect.kind, system, ok, durationMs: clock.now() - began });
   }
 
-  async function finish(work: Work, lane: Lane, effect: Effect, outcome: Outcome): Promise<void> {
+  function settlesInMs(work: Work, effect: Effect): number {
+    const since = work.doubts.get(effect.id) ?? clock.elapsed();
+    return Math.max(since + settlingMsOf(systemOf(effect)) - clock.elapsed(), 0);
+  }
+
+  async function finish(
+    work: Work,
+    lane: Lane,
+    effect: Effect,
+    attempt: Attempt,
+    outcome: Outcome,
+  ): Promise<void> {
     if (!outcome.ok) {
-      const { certainty, limited, retryAfterMs = defaultPauseMs } = outcome.fault;
-      if (certainty === "unknown") work.fresh.delete(effect.id);
+      const { certainty, limited, searching, retryAfterMs = defaultPauseMs } = outcome.fault;
+      if (certainty === "unknown" && !searching) {
+        work.fresh.delete(effect.id);
+        work.doubts.set(effect.id, clock.elapsed());
+      }
       if (limited === true) pause(pauseKey(effect), clock.now() + retryAfterMs);
       const { id, kind, tries } = effect;
       const { retryable, reason, code } = outcome.fault;
@@ -137,7 +157,7 @@ export function createLanes(options: {
       if (retryable) log.info("An effect did not succeed yet", fields);
       else log.warn("An effect failed", fields);
     }
-    const saved = await saveOutcome(work.thread.id, effect, outcome);
+    const saved = await saveOutcome(work.thread.id, effect, outcome, attempt);
     // The effect stays in the store; the next start searches for its result.
     if (saved === "closed") return;
     if (saved === "gone") {
@@ -165,13 +185,18 @@ export function createLanes(options: {
     onSaved(thread, before) {
       const known = works.get(thread.id);
       if (known === undefined && thread.effects.length === 0) return;
-      const work = known ?? { thread, fresh: new Set(), lanes: new Map() };
+      const work = known ?? { thread, fresh: new Set(), doubts: new Map(), lanes: new Map() };
       const earlier = new Set(
         [...(before?.effects ?? []), ...(known?.thread.effects ?? [])].map(({ id }) => id),
       );
       const present = new Set(thread.effects.map(({ id }) => id));
       for (const id of present) if (!earlier.has(id)) work.fresh.add(id);
-      for (const id of work.fresh) if (!present.has(id)) work.fresh.delete(id);
+      for (const ids of [work.fresh, work.doubts]) {
+        for (const id of ids.keys()) if (!present.has(id)) ids.delete(id);
+      }
+      for (const id of present) {
+        if (!work.fresh.has(id) && !work.doubts.has(id)) work.doubts.set(id, clock.elapsed());
+      }
       work.thread = thread;
       works.set(thread.id, work);
       look(work);
@@ -184,7 +209,11 @@ export function createLanes(options: {
       open = false;
       await inFlight.idle();
     },
-    pendingEffects: () => [...works.values()].reduce((sum, { thread }) => sum + thread.effects.length, 0),
+    pendingEffects: () =>
+      [...works.values()].reduce(
+        (sum, { thread }) => sum + thread.effects.filter((effect) => !isWatch(effect)).length,
+        0,
+      ),
     inFlight: () => performing,
   };
 }

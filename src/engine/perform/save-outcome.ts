@@ -7,7 +7,7 @@ import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Save } from "#engine/save.ts";
-import type { Clock, Store } from "#ports.ts";
+import type { Attempt, Clock, Store } from "#ports.ts";
 import { takenFault } from "./claim.ts";
 
 /** Saves an effect's outcome. `gone`: the store no longer has the thread. `closed`: the engine stopped first. */
@@ -15,6 +15,7 @@ export type SaveOutcome = (
   thread: Ref,
   effect: Effect,
   outcome: Outcome,
+  attempt: Attempt,
 ) => Promise<"saved" | "gone" | "closed">;
 
 const firstMs = 500;
@@ -32,9 +33,9 @@ export function createSaveOutcome(options: {
   readonly log: Log;
 }): SaveOutcome {
   const { save, store, timers, clock, log } = options;
-  return async (thread, effect, outcome) => {
+  return async (thread, effect, outcome, { uncertain }) => {
     const random = clock.random();
-    let event: OutcomeEvent = { kind: "outcome", thread, effect: effect.id, outcome, random };
+    let event: OutcomeEvent = { kind: "outcome", thread, effect: effect.id, outcome, uncertain, random };
     for (let failures = 0; ; ) {
       try {
         const saved = await save(event);

@@ -138,6 +138,8 @@ export function createGitHubPlatform({
         const history = await readHistory(octokit, issue, { until: effect.until, except, login });
         return { ok: true, kind: "read", ...history };
       }
+      case "twin-posts":
+        return { ok: true, kind: "twin-posts", ended: [] };
       case "permission": {
         const permission = await permissionIn(octokit, issue, effect.person.id);
         return { ok: true, kind: "permission", permission };

@@ -103,6 +103,8 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
         return { ok: true, kind: "label", revision: effect.revision };
       case "read":
         return { ok: true, kind: "read", ...(await readThread(client, await identity(), place, effect)) };
+      case "twin-posts":
+        return { ok: true, kind: "twin-posts", ended: [] };
       case "permission":
         // Slack has no such permissions: everybody who can write in the channel may, unless a list says no.
         return { ok: true, kind: "permission", permission: "write" };

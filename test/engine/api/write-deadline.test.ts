@@ -17,7 +17,7 @@ test("a write after the deadline is rejected as not sent", async () => {
     followUp: (runId, request) => standIn.followUp(runId, request),
     cancel: (runId) => standIn.cancel(runId),
   };
-  const all = { agentRuns, transcripts: standIn, factories: standIn, log: silentLog, runName: "bot" };
+  const all = { agentRuns, transcripts: standIn, factories: standIn, clock, log: silentLog, runName: "bot" };
   const { api } = withWriteDeadline({ ...all, deliver: async () => true }, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);

@@ -42,7 +42,7 @@ describe("reading back", () => {
 
   it("distinguishes the bot's comments and labels from those of the person whose token it uses", async () => {
     await using github = await begin();
-    await github.platform.perform(replyEffect(), { uncertain: false });
+    await github.platform.perform(replyEffect(), { uncertain: false, settlesInMs: 0 });
     await github.label("agent:running", "agent-runs-bot");
     await github.label("agent", "agent-runs-bot");
     await github.say("I am a person.", "agent-runs-bot");

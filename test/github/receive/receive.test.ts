@@ -143,7 +143,7 @@ describe("a new comment", () => {
     } as const;
     const done: Outcome = await github.platform.perform(
       { ...effect, at: "github:octo/app#1" },
-      { uncertain: false },
+      { uncertain: false, settlesInMs: 0 },
     );
     expect(done.ok).toBe(true);
     await github.standIn.idle();

@@ -71,7 +71,7 @@ export const performing: readonly Planted[] = [
     plant: {
       platform: (platform) => ({
         ...platform,
-        perform: (effect) => platform.perform(effect, { uncertain: false }),
+        perform: (effect) => platform.perform(effect, { uncertain: false, settlesInMs: 0 }),
       }),
     },
   },
@@ -81,8 +81,8 @@ export const performing: readonly Planted[] = [
     plant: {
       platform: (platform) => ({
         ...platform,
-        perform: (effect, { uncertain }) =>
-          platform.perform(effect, { uncertain: uncertain && effect.tries > 0 }),
+        perform: (effect, { uncertain, settlesInMs }) =>
+          platform.perform(effect, { uncertain: uncertain && effect.tries > 0, settlesInMs }),
       }),
     },
   },

@@ -54,6 +54,7 @@ export function createProcess(around: Surroundings): BotProcess {
     decide: (plant.decide ?? same)(createDecide(rules)),
     clock: {
       now: () => Math.floor(machine.time.nowMs + machine.time.skewMs),
+      elapsed: () => machine.time.nowMs,
       random: random.next,
       after: (ms, then) =>
         machine.time.after(ms, () => {

@@ -212,6 +212,8 @@ export class ChatPlatform {
           omitted: 0,
         };
       }
+      case "twin-posts":
+        return { ok: true, kind: "twin-posts", ended: [] };
       case "permission":
         return {
           ok: true,

@@ -98,7 +98,7 @@ test("a button becomes an event of its card's thread", async () => {
         actions: [{ action: "cancel", label: "Cancel", dispatch: "d-7" }],
       },
     },
-    { uncertain: false },
+    { uncertain: false, settlesInMs: 0 },
   );
   if (!message.ok || message.kind !== "card") throw new Error("no card");
   await world.slack.delivered();
@@ -322,7 +322,7 @@ test("the bot's own messages never become events", async () => {
       tries: 0,
       view: { tone: "plain", headline: ["<@UBOT> run it again"], details: [], actions: [] },
     },
-    { uncertain: false },
+    { uncertain: false, settlesInMs: 0 },
   );
   expect(messagesIn(world.slack)).toHaveLength(1);
   await world.slack.delivered();

@@ -240,6 +240,12 @@ function success(effect: Effect, runs: number): Done {
       return { ok: true, kind: "read", messages: [], omitted: 0 };
     case "permission":
       return { ok: true, kind: "permission", permission: "write" };
+    case "twin-runs":
+      return { ok: true, kind: "twin-runs", kept: null, ended: [] };
+    case "twin-messages":
+      return { ok: true, kind: "twin-messages", times: 1 };
+    case "twin-posts":
+      return { ok: true, kind: "twin-posts", ended: [] };
     case "hand-over":
       return { ok: true, kind: "hand-over", taken: false };
     case "follow-up":

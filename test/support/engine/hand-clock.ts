@@ -17,6 +17,7 @@ export function createHandClock(startMs = Date.parse("2026-01-01T00:00:00Z")): H
   const timers = new Set<{ readonly at: number; readonly then: () => void }>();
   return {
     now: () => nowMs,
+    elapsed: () => nowMs,
     random: () => 0.5,
     after(ms, then) {
       const timer = { at: nowMs + ms, then };

@@ -37,6 +37,8 @@ export function success(effect: PlatformEffect): Outcome {
       return { ok: true, kind: "read", messages: [], omitted: 0 };
     case "permission":
       return { ok: true, kind: "permission", permission: "write" };
+    case "twin-posts":
+      return { ok: true, kind: "twin-posts", ended: [] };
     case "tell":
     case "react":
       return { ok: true, kind: effect.kind };

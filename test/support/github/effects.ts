@@ -42,5 +42,5 @@ export const card = (id: string, revision: number, headline: string, message?: s
 export const permission = (login: string): PlatformEffect =>
   effect({ kind: "permission", person: { ...alice, id: login, name: login } });
 
-export const first = { uncertain: false };
-export const again = { uncertain: true };
+export const first = { uncertain: false, settlesInMs: 0 };
+export const again = { uncertain: true, settlesInMs: 0 };

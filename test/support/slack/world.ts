@@ -155,8 +155,8 @@ export const tell = (at: string, more: Partial<TellEffect> = {}): TellEffect => 
 /** Fields of any other effect. */
 export const base = (at: string, id = "e-other") => ({ ...pending(at), id });
 
-export const sure = { uncertain: false };
-export const unsure = { uncertain: true };
+export const sure = { uncertain: false, settlesInMs: 0 };
+export const unsure = { uncertain: true, settlesInMs: 0 };
 
 /** Performs the effect and expects an outcome of its own kind. */
 export async function performed<K extends PlatformEffect["kind"]>(

@@ -1,0 +1,61 @@
+/** Watches effects with an uncertain past for an hour, since no settling time is surely long enough. */
+import type { Effect, WatchEffect } from "#core/effect.ts";
+import type { Done, Outcome } from "#core/outcome.ts";
+import { messageTwiceView } from "#core/words/notes.ts";
+import { add, type Draft, updateRun } from "./draft.ts";
+
+/** Pauses before the looks; together they last an hour. */
+const pausesMs = [1, 2, 4, 8, 15, 30].map((minutes) => minutes * 60_000);
+
+/** Returns the fields of a watch that has looked `looks` times, until its next look. */
+const pause = (draft: Draft, looks: number) => {
+  const waitMs = pausesMs[looks] ?? 0;
+  return { looks, waitMs, notBefore: new Date(draft.nowMs + waitMs).toISOString() };
+};
+
+/** Adds the watch for a twin of the effect, whose last try had this outcome. */
+export function watchForTwin(draft: Draft, effect: Effect, outcome: Outcome): void {
+  const { id, since } = effect;
+  const first = pause(draft, 0);
+  switch (effect.kind) {
+    case "create":
+      add(draft, effect.dispatch, { kind: "twin-runs", dispatch: effect.dispatch, ...first });
+      return;
+    case "follow-up": {
+      const { dispatch, from } = effect;
+      add(draft, id, { kind: "twin-messages", dispatch, of: id, from, ...first });
+      return;
+    }
+    case "card":
+    case "reply": {
+      // An edit has no twin.
+      if (effect.kind === "card" && effect.message !== undefined) return;
+      if (!outcome.ok || (outcome.kind !== "card" && outcome.kind !== "reply")) return;
+      const { message } = outcome;
+      add(draft, id, { kind: "twin-posts", at: effect.at, of: id, postedSince: since, message, ...first });
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/** Decides the result of a look, and when to look again. The effect itself is dropped already. */
+export function lookedForTwin(draft: Draft, effect: WatchEffect, outcome: Done): void {
+  if (effect.kind === "twin-messages" && outcome.kind === "twin-messages" && outcome.times > 1) {
+    const { place, by } = effect.from;
+    add(draft, effect.id, { kind: "tell", at: place, person: by, view: messageTwiceView });
+    return;
+  }
+  const { notBefore: _, waitMs: __, ...rest } = effect;
+  let next: WatchEffect = { ...rest, tries: 0, uncertain: false };
+  if (effect.kind === "twin-runs" && outcome.kind === "twin-runs" && outcome.kept !== null) {
+    const { prompt: ___, ...run } = outcome.kept;
+    // The next look, at once, ends the other run, whose end is then not taken for the dispatch's.
+    updateRun(draft, effect.dispatch, { runId: run.run_id, run, open: true, settlesAt: null });
+  } else {
+    if (effect.looks + 1 >= pausesMs.length) return;
+    next = { ...next, ...pause(draft, effect.looks + 1) };
+  }
+  draft.thread.effects = [...draft.thread.effects, next];
+}
