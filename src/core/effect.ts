@@ -80,7 +80,7 @@ export interface ListEffect extends Pending {
 export interface TwinRunsEffect extends Pending {
   readonly kind: "twin-runs";
   readonly dispatch: DispatchId;
-  /** Looks so far; see `twinLooks`. */
+  /** Looks so far. */
   readonly looks: number;
 }
 /** Look whether an uncertain follow-up reached the run twice. */

@@ -5,7 +5,7 @@ import { messageTwiceView } from "#core/words/notes.ts";
 import { add, type Draft, updateRun } from "./draft.ts";
 
 /** Pauses before the looks; together they last an hour. */
-const pausesMs = [1, 2, 4, 8, 15, 30].map((minutes) => minutes * 60_000);
+const pausesMs = [0.5, 1, 2, 4, 8, 15, 30].map((minutes) => minutes * 60_000);
 
 /** Returns the fields of a watch that has looked `looks` times, until its next look. */
 const pause = (draft: Draft, looks: number) => {

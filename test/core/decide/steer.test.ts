@@ -54,7 +54,7 @@ test("no failure of a follow-up starts a new run", () => {
   const it = started();
   it.give(reply("also this"));
   it.fails("follow-up", { retryable: true, certainty: "unknown" });
-  expect(it.one("follow-up")).toMatchObject({ uncertain: true, settlesInMs: 0 });
+  expect(it.one("follow-up")).toMatchObject({ uncertain: true });
   it.fails("follow-up", { retryable: false, reason: "The run is gone." });
   expect(it.effects("create")).toEqual([]);
   expect(it.one("react").reaction).toBe("refused");

@@ -1,0 +1,122 @@
+/** A world that lags longer than the settling time: twins are found and ended. */
+import { expect, test } from "vitest";
+import { mention, reply } from "#test/support/core/story.ts";
+import { Refusal } from "#test/support/engine/stand-in-api.ts";
+import { type WholeEngine, wholeEngine } from "#test/support/engine/whole-engine.ts";
+
+const minute = 60_000;
+const lost = { certainty: "unknown", retryable: true, reason: "No answer." } as const;
+
+/** Hides runs from lists until they are older than `lagMs`. */
+function lag({ api, clock }: WholeEngine, lagMs: number): void {
+  const list = api.list.bind(api);
+  api.list = async (query) => {
+    const page = await list(query);
+    const isShown = ({ created_at }: { created_at: string }) => clock.now() - Date.parse(created_at) >= lagMs;
+    return { ...page, runs: page.runs.filter(isShown) };
+  };
+}
+
+function cutFirst(made: WholeEngine, call: "create" | "followUp"): void {
+  made.api.afterwards = (done) => {
+    if (done === call && made.api.count(call) === 1) throw new Refusal(lost);
+  };
+}
+
+const twinsSeen = ({ observed }: WholeEngine): number =>
+  observed.reduce((sum, event) => (event.kind === "twins" ? sum + event.count : sum), 0);
+
+test("a run that appears after the settling time stays, and the younger one is cancelled within the hour", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 3 * minute);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2 * minute);
+  expect(api.count("create")).toBe(2);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  await clock.advance(58 * minute);
+  expect([...api.runs.values()].map(({ run_id, state }) => [run_id, state])).toEqual([
+    ["run-1", "QUEUED"],
+    ["run-2", "CANCELLED"],
+  ]);
+  expect(made.thread().runs).toMatchObject([{ runId: "run-1", open: true }]);
+  expect(twinsSeen(made)).toBe(1);
+  // Nobody is told of the end of the run that nobody asked for.
+  expect(made.slack.tries.filter(({ effect }) => effect.kind === "reply")).toEqual([]);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(10 * minute);
+  const replies = made.slack.tries.filter(({ effect }) => effect.kind === "reply");
+  expect(replies).toHaveLength(1);
+  expect(JSON.stringify(replies[0]?.effect)).toContain("The run succeeded");
+  expect(made.thread().effects).toEqual([]);
+});
+
+test("a run that people have steered already stays, and its elder is cancelled", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 3 * minute);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2 * minute);
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(58 * minute);
+  expect(api.runs.get("run-1")?.state).toBe("CANCELLED");
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+});
+
+test("a run of a dispatch that was given up is cancelled when it appears", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 5 * minute);
+  api.afterwards = (call) => {
+    if (call === "create") throw new Refusal(api.count("create") > 1 ? { reason: "Too late." } : lost);
+  };
+  api.before = (call) => {
+    if (call === "create" && api.count("create") > 1)
+      throw new Refusal({ reason: "The credits are used up." });
+  };
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(3 * minute);
+  expect(made.thread().runs[0]?.failed).toContain("credits");
+  await clock.advance(60 * minute);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["CANCELLED"]);
+});
+
+test("the card says meanwhile that the run is being looked for", async () => {
+  const made = wholeEngine();
+  const { clock, engine, slack } = made;
+  lag(made, 20_000);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(10_000);
+  const shown = slack.tries.flatMap(({ effect }) =>
+    effect.kind === "card" ? [JSON.stringify(effect.view)] : [],
+  );
+  expect(shown.at(-1)).toContain("making sure");
+  await clock.advance(60_000);
+  expect(made.api.count("create")).toBe(1);
+});
+
+test("a follow-up that reached the agent twice is told to its author, once", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  const shownFrom = clock.now() + 5 * minute;
+  const messages = api.messages.bind(api);
+  api.messages = async (runId) => (clock.now() < shownFrom ? [] : messages(runId));
+  cutFirst(made, "followUp");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(10_000);
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(90 * minute);
+  expect(api.count("followUp")).toBe(2);
+  const tells = made.slack.tries.flatMap(({ effect }) => (effect.kind === "tell" ? [effect] : []));
+  expect(tells).toHaveLength(1);
+  expect(JSON.stringify(tells[0]?.view)).toContain("twice");
+  expect(made.thread().effects).toEqual([]);
+});
