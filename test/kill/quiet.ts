@@ -12,11 +12,15 @@ export interface Healing {
 }
 
 const lookMs = 250;
-/** The bot counts as quiet after this long without work: many ticks of the poller. */
+/** The bot counts as quiet after this long without work, beside the world's lag: many ticks of the poller. */
 const quietMs = 2_000;
 
 /** Resolves with true when every run has ended and the bot has no work left; with false after the time limit. */
-export async function untilQuiet(town: Town, people: Healing, withinMs: number): Promise<boolean> {
+export async function untilQuiet(
+  town: Town,
+  people: Healing,
+  { withinMs, lagMs }: { readonly withinMs: number; readonly lagMs: number },
+): Promise<boolean> {
   const answered = new Set<string>();
   const until = performance.now() + withinMs;
   const heard = Promise.all([town.slack.delivered(), town.github.idle()]);
@@ -37,7 +41,7 @@ export async function untilQuiet(town: Town, people: Healing, withinMs: number):
     const isBusy =
       !runs.every(({ state }) => isEnded(state)) || (await figure(town, "pending_effects")) !== 0;
     if (isBusy) quietSince = performance.now();
-    if (performance.now() - quietSince > quietMs) return true;
+    if (performance.now() - quietSince > quietMs + 2 * lagMs) return true;
     await sleep(lookMs);
   }
   return false;

@@ -7,6 +7,9 @@ import { secrets, startStandIns } from "#test/support/bot/stand-ins.ts";
 import { startScript } from "#test/support/bot/start-script.ts";
 import { type Child, startChild } from "#test/support/child.ts";
 import { startServiceProcess } from "#test/support/service/start-service.ts";
+import { startBadProxy } from "#test/support/worlds/bad-proxy.ts";
+import type { BadWorld } from "#test/support/worlds/bad-world.ts";
+import { badApi, badGitHub, badSlack } from "#test/support/worlds/behaviours.ts";
 import { createApi } from "./api.ts";
 
 export const repo = "octo/app";
@@ -32,12 +35,20 @@ const workspace: SlackSnapshot = {
   ephemerals: {},
 };
 
-const config = "permissions: { slack: { people: [UALICE, UBOB, UCAROL] } }\n";
+/** The bot's config file; `settling`: the settling time of every system, in seconds. */
+const configOf = (settling: number): string => `
+permissions: { slack: { people: [UALICE, UBOB, UCAROL] } }
+limits: { settling_seconds: { api: ${settling}, slack: ${settling}, github: ${settling} } }
+`;
 
 export interface TownOptions {
   /** The waits before Slack's repeated deliveries, in milliseconds. */
   readonly retryDelaysMs?: readonly number[];
   readonly maxRuns?: number;
+  /** How the systems around the bot behave badly. */
+  readonly world?: BadWorld;
+  /** The bot's settling time for each of them, in seconds; 0 if absent, since the stand-ins show all at once. */
+  readonly settlingSeconds?: number;
   /** Additions to the bot's environment. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -47,7 +58,7 @@ export async function createTown(options: TownOptions = {}) {
   const configFile = join(folder, "bot.yaml");
   const begunLog = join(folder, "begun.log");
   const dataDir = join(folder, "data");
-  writeFileSync(configFile, config);
+  writeFileSync(configFile, configOf(options.settlingSeconds ?? 0));
   writeFileSync(begunLog, "");
   let botUrl = "http://127.0.0.1:9";
   const standIns = await startStandIns({
@@ -59,6 +70,14 @@ export async function createTown(options: TownOptions = {}) {
   });
   const { slack, github } = standIns;
 
+  const { api = {}, slack: badly = {}, github: poorly = {} } = options.world ?? {};
+  const { SLACK_API_URL = "", GITHUB_API_URL = "" } = standIns.environment;
+  const proxies = [
+    await startBadProxy(() => serviceUrl, badApi(api, Math.random), Math.random),
+    await startBadProxy(() => new URL(SLACK_API_URL).origin, badSlack(badly), Math.random),
+    await startBadProxy(() => GITHUB_API_URL, badGitHub(poorly), Math.random),
+  ] as const;
+  const [apiProxy, slackProxy, gitHubProxy] = proxies;
   let serviceUrl = "";
   let service: Child | null = null;
   let bot: Child | null = null;
@@ -96,8 +115,10 @@ export async function createTown(options: TownOptions = {}) {
     CONFIG_FILE: configFile,
     POLL_INTERVAL: "0.2",
     LOG_LEVEL: "info",
-    AGENT_API_BASE_URL: `${serviceUrl}/api/v1`,
+    AGENT_API_BASE_URL: `${options.world?.api ? apiProxy.url : serviceUrl}/api/v1`,
     AGENT_API_KEY: secrets.apiKey,
+    ...(options.world?.slack ? { SLACK_API_URL: `${slackProxy.url}/api/` } : {}),
+    ...(options.world?.github ? { GITHUB_API_URL: gitHubProxy.url } : {}),
     ...options.environment,
   });
 
@@ -122,6 +143,8 @@ export async function createTown(options: TownOptions = {}) {
     slack,
     github,
     api: createApi(() => serviceUrl),
+    /** Number of writes that were performed and whose answer was lost. */
+    lost: () => proxies.reduce((sum, proxy) => sum + proxy.lost(), 0),
     /** Whether the bot takes requests. */
     up: () => botIsUp && bot?.isOver() === false,
     botUrl: () => botUrl,
@@ -155,6 +178,7 @@ export async function createTown(options: TownOptions = {}) {
       for (const child of launched) await child.end("SIGKILL");
       service?.signal("SIGCONT");
       await service?.end("SIGTERM");
+      for (const proxy of proxies) await proxy.close();
       await standIns.close();
       if (!keep) rmSync(folder, { recursive: true, force: true });
     },
