@@ -68,6 +68,8 @@ export interface AnswerEffect extends Pending {
   readonly dispatch: DispatchId;
   /** This end was reported before and no follow-up came since: report it only if the answer differs. */
   readonly again?: boolean;
+  /** The last follow-up that the API had accepted: a conversation without it is not up to date. */
+  readonly followUp?: EffectId;
   /** Snapshot of the run when it ended or blocked. */
   readonly run: Omit<Run, "prompt">;
 }

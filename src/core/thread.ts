@@ -3,6 +3,7 @@ import type { PersonEvent } from "./event.ts";
 import type { Person } from "./person.ts";
 import {
   type DispatchId,
+  type EffectId,
   type EventId,
   type MessageId,
   type Place,
@@ -50,6 +51,8 @@ export interface RunRecord {
   readonly reopened: boolean;
   /** Number of follow-ups that the API has accepted; absent in documents of earlier versions. */
   readonly followUps?: number;
+  /** The last of them: an answer from before it is not the answer to it. */
+  readonly lastFollowUp?: EffectId;
   /** Deadline after which an end or BLOCKED from around the last follow-up is final, RFC 3339; see `settlesInMs`. */
   readonly settlesAt?: string | null;
   /** The reason for a delay, for people. */

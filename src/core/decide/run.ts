@@ -80,6 +80,7 @@ export function followUpTaken(draft: Draft, { id, dispatch, from }: FollowUpEffe
     reopened: true,
     open: true,
     followUps: (runOf(draft, dispatch)?.followUps ?? 0) + 1,
+    lastFollowUp: id,
     settlesAt: settlesAfter(draft.nowMs),
     delay: null,
   });
@@ -160,6 +161,7 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled 
     dispatch,
     run: known,
     ...(again ? { again } : {}),
+    ...(record.lastFollowUp === undefined ? {} : { followUp: record.lastFollowUp }),
     ...(card === undefined ? {} : { after: card.id }),
   });
 }

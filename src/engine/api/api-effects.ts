@@ -1,6 +1,6 @@
 import { answerOf } from "#core/answer.ts";
-import type { ApiEffect } from "#core/effect.ts";
-import type { Outcome } from "#core/outcome.ts";
+import type { AnswerEffect, ApiEffect } from "#core/effect.ts";
+import type { Fault, Outcome } from "#core/outcome.ts";
 import type { RunId, Scope } from "#core/place.ts";
 import { isEnded, type Run, scopeKey } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
@@ -9,7 +9,7 @@ import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
 import { isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
-import { sendFollowUp } from "./send-follow-up.ts";
+import { sendFollowUp, timesIn } from "./send-follow-up.ts";
 import { countMessages, endTwinRuns } from "./twins.ts";
 
 /** A scope's list ends after so many runs or pages. */
@@ -43,7 +43,7 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
     case "fetch":
       return fetchRun(api, effect.runId);
     case "answer":
-      return readAnswer(api, runIdOf(thread, effect.dispatch), effect.run.updated_at);
+      return readAnswer(api, effect, thread);
     case "list":
       return listOurs(api, effect.asked.scope);
     case "twin-runs":
@@ -79,10 +79,31 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
   }
 }
 
-async function readAnswer(api: Api, runId: RunId | null, endedAt: string): Promise<Outcome> {
-  if (runId === null) return failed(noRun);
-  const messages = (await api.transcripts.messages(runId)) ?? [];
-  return { ok: true, kind: "answer", text: answerOf(messages, endedAt) };
+/** Conversations appear later than ends. A run without an answer is looked at so often, within about 7 seconds. */
+const mostSilentTries = 3;
+/** A conversation without the last follow-up lags, for about a minute; or the run never came to it. */
+const mostLaggingTries = 6;
+
+const notShownYet: Fault = {
+  certainty: "refused",
+  retryable: true,
+  reason: "The run's conversation does not show its answer yet.",
+};
+
+async function readAnswer(
+  api: Api,
+  { dispatch, run, tries, followUp }: AnswerEffect,
+  thread: Thread,
+): Promise<Outcome> {
+  const record = thread.runs.find((known) => known.dispatch === dispatch);
+  if (!record?.runId) return failed(noRun);
+  const messages = (await api.transcripts.messages(record.runId)) ?? [];
+  const lags = followUp !== undefined && timesIn(messages, followUp) === 0;
+  if (lags && tries < mostLaggingTries) return failed(notShownYet);
+  const text = answerOf(messages, run.updated_at);
+  const mayFollow = run.state === "SUCCEEDED" || run.state === "BLOCKED";
+  if (text === null && mayFollow && tries < mostSilentTries) return failed(notShownYet);
+  return { ok: true, kind: "answer", text };
 }
 
 /** Lists the scope's runs of any config name, since a factory, a skill or a person may have chosen another. */

@@ -29,6 +29,8 @@ const answer: ApiEffect = {
   kind: "answer",
   id: "x3",
   dispatch: "d0",
+  // The last look at a conversation that may lag.
+  tries: 6,
   run: { run_id: "run-1", title: "t", state: "SUCCEEDED", created_at: since, updated_at: since },
 };
 
@@ -233,4 +235,21 @@ test("an error without the fields of a fault has an unknown outcome and is tried
   const [outcome] = await perform(made, create("d1"));
   expect(outcome).toMatchObject({ fault: { certainty: "unknown", retryable: true } });
   expect(JSON.stringify(outcome)).not.toContain("not a function");
+});
+
+test("a conversation that may lag is read again before a run counts as silent", async () => {
+  const first = { ...answer, tries: 0 };
+  expect(await perform(setUp(), first)).toMatchObject([{ ok: false, fault: { retryable: true } }]);
+  const failed = { ...first, run: { ...answer.run, state: "FAILED" } };
+  expect(await perform(setUp(), failed)).toEqual([{ ok: true, kind: "answer", text: null }]);
+});
+
+test("an answer from before the last follow-up is not taken for the answer to it", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "user", text: "fix it" },
+    { role: "assistant", text: "fixed" },
+  ]);
+  const outcomes = await perform(made, { ...answer, tries: 0, followUp: "f1" });
+  expect(outcomes).toMatchObject([{ ok: false, fault: { retryable: true } }]);
 });

@@ -32,6 +32,7 @@ async function started(state: string) {
   await engine.start();
   await engine.accept(mention("fix it"));
   await clock.advance(2_000);
+  api.conversations.set("run-1", [{ role: "assistant", text: "Done." }]);
   api.turn("run-1", state);
   await clock.advance(5_000);
   const told = () => slack.tries.filter(({ effect }) => effect.kind === "reply").length;
