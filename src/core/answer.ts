@@ -21,14 +21,24 @@ export function answerOf(messages: readonly TranscriptMessage[], endedAt: string
   return turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "")?.text ?? null;
 }
 
-/** Drops turns that follow-ups began after the end: after a restart, an end may be read late. */
+/** An answer may be stored so much later than the end of its run. */
+const lateAnswerMs = 500;
+
+/**
+ * Drops turns after the end, since an end may be read late: those that follow-ups began after it, and those of
+ * follow-ups from before it that were answered after it.
+ */
 function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): readonly TranscriptMessage[] {
   const endMs = Date.parse(endedAt);
   // Some services round times to whole seconds.
   const toleranceMs = endMs % 1_000 === 0 ? 999 : 0;
-  const next = messages.findIndex(
-    ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > endMs + toleranceMs,
-  );
+  const isLate = (message: TranscriptMessage | undefined, byMs: number): boolean =>
+    Date.parse(message?.at ?? "") > endMs + toleranceMs + byMs;
+  const next = messages.findIndex((message, index) => {
+    if (index === 0 || message.role !== "user") return false;
+    const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
+    return isLate(message, 0) || isLate(answer, lateAnswerMs);
+  });
   return next < 0 ? messages : messages.slice(0, next);
 }
 

@@ -27,6 +27,16 @@ test.each<[string, TranscriptMessage[], string | null]>([
     [user("go", 1), agent("one", 2), user("on", 20), agent("two", 21)],
     "one",
   ],
+  [
+    "leaves out a turn that was asked for before the end and answered after it",
+    [user("go", 1), agent("one", 2), user("on", 3), agent("two", 21)],
+    "one",
+  ],
+  [
+    "may be stored a moment after the end",
+    [user("go", 1), agent("one", 2), user("on", 3), agent("two", 10.3)],
+    "two",
+  ],
 ])("the answer %s", (_, messages, expected) => {
   expect(answerOf(messages, at(10))).toBe(expected);
 });

@@ -101,8 +101,7 @@ async function readAnswer(
   const lags = followUp !== undefined && timesIn(messages, followUp) === 0;
   if (lags && tries < mostLaggingTries) return failed(notShownYet);
   const text = answerOf(messages, run.updated_at);
-  const mayFollow = run.state === "SUCCEEDED" || run.state === "BLOCKED";
-  if (text === null && mayFollow && tries < mostSilentTries) return failed(notShownYet);
+  if (text === null && run.state !== "CANCELLED" && tries < mostSilentTries) return failed(notShownYet);
   return { ok: true, kind: "answer", text };
 }
 

@@ -240,8 +240,8 @@ test("an error without the fields of a fault has an unknown outcome and is tried
 test("a conversation that may lag is read again before a run counts as silent", async () => {
   const first = { ...answer, tries: 0 };
   expect(await perform(setUp(), first)).toMatchObject([{ ok: false, fault: { retryable: true } }]);
-  const failed = { ...first, run: { ...answer.run, state: "FAILED" } };
-  expect(await perform(setUp(), failed)).toEqual([{ ok: true, kind: "answer", text: null }]);
+  const cancelled = { ...first, run: { ...answer.run, state: "CANCELLED" } };
+  expect(await perform(setUp(), cancelled)).toEqual([{ ok: true, kind: "answer", text: null }]);
 });
 
 test("an answer from before the last follow-up is not taken for the answer to it", async () => {
