@@ -2,6 +2,7 @@
 import type { Calls } from "./calls/calls.ts";
 import { type Call, callOf, type Reply } from "./http/reply.ts";
 import type { AnyRequest, Expecting } from "./http/transport.ts";
+import type { Tried } from "./http/tried.ts";
 import { type CallOptions, checkTryOptions, defaultTries, type TryOptions } from "./http/try-options.ts";
 
 /** Options of the client. The `TryOptions` are defaults, which each call may override. */
@@ -15,13 +16,15 @@ export interface AgentRunsClientOptions extends TryOptions {
   readonly random?: () => number;
   /** Milliseconds since the epoch, to read a `Retry-After` date with. Default: `Date.now`. */
   readonly now?: () => number;
+  /** Called after each try, for a log. What it throws is ignored. */
+  readonly onTry?: (tried: Tried) => void;
 }
 
 /**
  * Every call rejects with an `AgentRunsError` (see `errors.ts`), whose `certainty` says whether a write may
  * have happened. Reads and cancels are retried. Other writes are retried only if the service certainly did
- * not accept them (no connection, 429, 503 with `Retry-After`), because the API has no idempotency key; if
- * the outcome is unknown, the error is an `AmbiguousOutcomeError`. A `Call` also gives the raw response:
+ * not accept them (no connection, 429), because the API has no idempotency key; if the outcome is unknown (no
+ * whole answer, 5xx, 408), the error is an `AmbiguousOutcomeError`. A `Call` also gives the raw response:
  * `await client.fetch(id).withResponse()` is `{ data, status, headers, body }`.
  */
 export type AgentRunsClient = ReturnType<typeof createAgentRunsClient>;
@@ -69,7 +72,10 @@ export function createAgentRunsClient(options: AgentRunsClientOptions) {
   return {
     /** Creates a run. */
     create: call(({ create }) => create),
-    /** One page of runs, most recently updated first unless the query says otherwise. */
+    /**
+     * One page of runs, most recently updated first unless the query says otherwise, with the time of the answer
+     * by the service's clock.
+     */
     list: call(({ list }) => list),
     /** Every run that matches the query, page after page; `limit` is the size of a page. */
     listAll: each(({ listAll }) => listAll),
@@ -82,10 +88,19 @@ export function createAgentRunsClient(options: AgentRunsClientOptions) {
      * fails because the run has ended (400), the first may have ended it.
      */
     cancel: call(({ cancel }) => cancel),
-    /** The run's transcript; rejects with `NotFoundError` while there is none. */
+    /** What was said in a run, and its agent's steps; rejects with `NotFoundError` while there is nothing. */
     conversation: call(({ conversation }) => conversation),
+    /** The same by the conversation's id, which several runs may share. */
+    conversationById: call(({ conversationById }) => conversationById),
+    /** The transcript of a run as its agent's own program wrote it. A redirect gets the call's `headers`, too. */
+    transcript: call(({ transcript }) => transcript),
     /** The texts of user and assistant, oldest first; null while there is no transcript, or no readable one. */
     messages: plain(({ messages }) => messages),
+
+    /** A plan's text, or where a file of a run can be downloaded for a while; an artifact's data has the uid. */
+    artifact: call(({ artifact }) => artifact),
+    /** The conversation that an ended session leads to; without an id if the session is still its own page. */
+    sessionRedirect: call(({ sessionRedirect }) => sessionRedirect),
 
     /** The environments a run can use: `uid` goes into `config.environment_id`. */
     environments: call(({ environments }) => environments),

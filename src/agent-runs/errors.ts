@@ -111,9 +111,9 @@ export class RequestAbortedError extends AgentRunsError {
 }
 
 /**
- * A request that must not be made twice (create, follow-up, dispatch) broke off, timed out, was aborted or
- * failed at the server (5xx) after it was sent, so its outcome is unknown. `cause` is the error that says how;
- * its facts are repeated here. Look the outcome up before you repeat the request.
+ * A request that must not be made twice (create, follow-up, dispatch) broke off, timed out, was aborted, failed
+ * at the server (5xx) or was redirected to a result after it was sent, so its outcome is unknown. `cause` is the
+ * error that says how; its facts are repeated here. Look the outcome up before you repeat the request.
  */
 export class AmbiguousOutcomeError extends AgentRunsError {
   override readonly name = "AmbiguousOutcomeError";

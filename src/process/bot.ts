@@ -76,7 +76,12 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   };
 
   const { api, rules } = config;
-  const client = createAgentRunsClient(api.kind === "remote" ? api : await startService(api, building));
+  const client = createAgentRunsClient({
+    ...(api.kind === "remote" ? api : await startService(api, building)),
+    // The engine repeats what failed: it searches for a write first, and frees the slot meanwhile.
+    retries: 0,
+    onTry: (tried) => log.debug("A request to the Agent Runs API", { ...tried }),
+  });
   const sandboxed = isSandboxed(config.platforms);
   const settings = sandboxed
     ? await openSandbox(building)

@@ -31,7 +31,7 @@ function service(): Handler {
         if (body.includes("break")) return reset;
         creates += 1;
         return creates % 2 === 1
-          ? { status: 503, headers: { "retry-after": new Date().toUTCString() } }
+          ? { status: 429, headers: { "retry-after": new Date().toUTCString() } }
           : { body: { run_id: "made", state: "QUEUED" } };
       case "agent/runs":
         return { body: { runs: [run], page_info } };

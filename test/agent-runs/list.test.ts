@@ -34,6 +34,54 @@ test("a query is encoded as the service expects it", async () => {
   );
 });
 
+test("every filter of the service is sent", async () => {
+  await using api = await startLocalApi(() => page([]));
+  const query = {
+    created_after: "2026-01-01T00:00:00Z",
+    created_before: "2026-01-02T00:00:00Z",
+    updated_after: "2026-01-01T12:00:00Z",
+    creator: "u-1",
+    executor: "u-2",
+    source: "API",
+    execution_location: "REMOTE",
+    model_id: "m-1",
+    environment_id: "e-1",
+    skill: "a/b:c",
+    skill_spec: "a/b:c",
+    schedule_id: "s-1",
+    ancestor_run_id: "run-0",
+    artifact_type: "FILE",
+    automation_id: "auto-1",
+    factory_uid: "f-1",
+    sort_order: "asc",
+    q: "flaky",
+  } as const;
+  await api.client().list({ ...query, metadata: { a: "1", "b.c": "é&=" } });
+  expect(Object.fromEntries(api.seen[0]?.url.searchParams ?? [])).toEqual({
+    ...query,
+    "metadata[a]": "1",
+    "metadata[b.c]": "é&=",
+  });
+});
+
+test.each([
+  ["Sun, 06 Nov 1994 08:49:37 GMT", Date.UTC(1994, 10, 6, 8, 49, 37)],
+  ["soon", undefined],
+  ["-5", undefined],
+])("a page served at %j has the time %j", async (date, servedAt) => {
+  await using api = await startLocalApi(() => ({ headers: { date }, body: page(["a"]).body }));
+  expect((await api.client().list()).servedAt).toBe(servedAt);
+});
+
+test("a page of a service that gives no date, or gives its own field, has no time", async () => {
+  const body = JSON.stringify({ ...page(["a"]).body, servedAt: 5 });
+  await using api = await startLocalApi(() => (response) => {
+    response.sendDate = false;
+    response.writeHead(200, { "content-type": "application/json" }).end(body);
+  });
+  expect((await api.client().list()).servedAt).toBeUndefined();
+});
+
 test("a list without a query has none in its URL", async () => {
   await using api = await startLocalApi(() => page(["a"]));
   const { runs } = await api.client().list();

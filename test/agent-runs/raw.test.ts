@@ -34,9 +34,12 @@ test("every call gives its raw response", async () => {
     agents: [],
     environments: [],
     steps: [],
+    artifact_uid: "a-1",
+    artifact_type: "PLAN",
     page_info,
   };
-  await using api = await startLocalApi(() => ({ status: 203, body }));
+  const headers = { date: "Sun, 06 Nov 1994 08:49:37 GMT" };
+  await using api = await startLocalApi(() => ({ status: 203, headers, body }));
   const client = api.client();
   const calls = [
     client.create({ prompt: "x" }),
@@ -45,6 +48,10 @@ test("every call gives its raw response", async () => {
     client.followUp("a", { message: "x" }),
     client.cancel("a"),
     client.conversation("a"),
+    client.conversationById("a"),
+    client.transcript("a"),
+    client.artifact("a"),
+    client.sessionRedirect("a"),
     client.environments(),
     client.models(),
     client.skills(),

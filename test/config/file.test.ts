@@ -13,6 +13,12 @@ function rules(yaml: string) {
   return reading.config.rules;
 }
 
+function settling(yaml: string) {
+  const reading = read(yaml);
+  if (!reading.ok) throw new Error(reading.problems.join("\n"));
+  return reading.config.settlingMs;
+}
+
 function problems(yaml: string): readonly string[] {
   const reading = read(yaml);
   if (reading.ok) throw new Error("no problem was found");
@@ -57,6 +63,22 @@ limits: { retry_for_hours: 1 }
     platforms: { slack: slack.facts, github: github.facts },
   });
 });
+
+test("settling times are read in seconds, for the API and each platform", () => {
+  expect(settling("limits: { settling_seconds: { api: 120, slack: 0.5, github: 0 } }")).toEqual({
+    api: 120_000,
+    slack: 500,
+    github: 0,
+  });
+  expect(settling("limits: { settling_seconds: { github: 3600 } }")).toEqual({ github: 3_600_000 });
+});
+
+test.each(["", "limits:", "limits: { settling_seconds: }", "limits: { retry_for_hours: 1 }"])(
+  "a file with %j leaves every settling time to its system",
+  (yaml) => {
+    expect(settling(yaml)).toEqual({});
+  },
+);
 
 test.each(["agent:done", "Agent:Queued"])("%s, which shows a run's state, can't start runs", (label) => {
   expect(problems(`labels: { "${label}": }`)).toEqual([
@@ -131,6 +153,20 @@ test.each([
   ["labels: [agent]", "labels must be a mapping."],
   ["replies: some", "replies must be all or mention."],
   ["limits: { retry_for_hours: 0 }", "limits.retry_for_hours must be above 0."],
+  [
+    "limits: { settle_seconds: {} }",
+    "limits.settle_seconds is not known; known here: retry_for_hours, settling_seconds.",
+  ],
+  [
+    "limits: { settling_seconds: { jira: 5 } }",
+    "limits.settling_seconds.jira is not known; known here: api, slack, github.",
+  ],
+  ["limits: { settling_seconds: 60 }", "limits.settling_seconds must be a mapping."],
+  ["limits: { settling_seconds: { api: 1m } }", "limits.settling_seconds.api must be a number."],
+  ["limits: { settling_seconds: { api: } }", "limits.settling_seconds.api must be a number."],
+  ["limits: { settling_seconds: { slack: -1 } }", "limits.settling_seconds.slack must be 0 or more."],
+  ["limits: { settling_seconds: { github: 3601 } }", "limits.settling_seconds.github must be 3600 at most."],
+  ["limits: { settling_seconds: { api: .inf } }", "limits.settling_seconds.api must be a number."],
   ["- a", "the whole must be a mapping."],
   ["defaults: { mcp: [gone] }", "mcp names gone, which is not under mcp_servers (empty)."],
 ])("%s is reported", (yaml, sentence) => {

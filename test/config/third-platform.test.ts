@@ -29,6 +29,14 @@ test("a platform's folder brings its keys of the config file", () => {
   });
 });
 
+test("a platform has its own settling time", () => {
+  const yaml = "limits: { settling_seconds: { line-chat: 5 } }";
+  expect(sound(connected, yaml).settlingMs).toEqual({ "line-chat": 5_000 });
+  expect(read(connected, "limits: { settling_seconds: { slack: 5 } }")).toMatchObject({
+    problems: [expect.stringContaining("slack is not known; known here: api, line-chat.")],
+  });
+});
+
 test("a platform's folder brings its variables, their problems and its secrets", () => {
   expect(secretsOf(sound(connected))).toEqual(["password-1"]);
   expect(read({ LINE_CHAT_ADDRESS: "nowhere", LINE_CHAT_PASSWORDS: "x" })).toMatchObject({

@@ -1,7 +1,8 @@
 /** The requests and response readers of the client's calls, which `client.ts` documents. */
 import { InvalidRequestError, NotFoundError, UnprocessableEntityError } from "../errors.ts";
+import { parseHttpDate } from "../http/http-date.ts";
 import { pages } from "../http/pages.ts";
-import { accepted, asItIs, asJson, checkRequest } from "../http/read-answer.ts";
+import { accepted, asItIs, asJson, asText, checkRequest, type Reading } from "../http/read-answer.ts";
 import type { Reply } from "../http/reply.ts";
 import {
   type AnyRequest,
@@ -18,6 +19,12 @@ import { type SpokenText, spokenTexts } from "./transcript.ts";
 /** The calls, each with its whole reply. */
 export type Calls = ReturnType<typeof createCalls>;
 
+/** A page of runs. */
+export type RunPage = schema.ListResponse & {
+  /** Time of the answer by the service's own clock (`Date`), in milliseconds since the epoch. */
+  readonly servedAt: number | undefined;
+};
+
 /** Creates the calls, with the defaults of `AgentRunsClientOptions`. */
 export function createCalls(
   options: Partial<TransportOptions> & Pick<TransportOptions, "baseUrl" | "apiKey">,
@@ -27,14 +34,20 @@ export function createCalls(
   const run = asJson(schema.runItem);
   const transcript = asJson(schema.conversation);
   const models = asJson(schema.modelsResponse);
-  const list = readerOf(send, ["agent", "runs"], schema.listResponse, schema.listQuery);
+  const artifact = asJson(schema.artifactResponse);
+  const toConversation = asJson(schema.sessionRedirect);
+  const listed = readerOf(send, ["agent", "runs"], schema.listResponse, schema.listQuery);
+
+  const get = <T>(path: readonly string[], reading: Reading<T>, callOptions: CallOptions | undefined) =>
+    send({ method: "GET", path, repeat: "read" }, reading, callOptions);
+
+  async function list(query?: schema.ListQuery, callOptions?: CallOptions): Promise<Reply<RunPage>> {
+    const reply = await listed(query, callOptions);
+    return { ...reply, data: { ...reply.data, servedAt: parseHttpDate(reply.headers.get("date")) } };
+  }
 
   const conversation = (runId: string, callOptions?: CallOptions): Promise<Reply<schema.Conversation>> =>
-    send(
-      { method: "GET", path: ["agent", "runs", runId, "conversation"], repeat: "read" },
-      transcript,
-      callOptions,
-    );
+    get(["agent", "runs", runId, "conversation"], transcript, callOptions);
 
   return {
     list,
@@ -46,8 +59,19 @@ export function createCalls(
       schema.environmentsQuery,
     ),
     skills: readerOf(send, ["agent"], schema.skillsResponse, schema.skillsQuery),
-    models: (callOptions?: CallOptions) =>
-      send({ method: "GET", path: ["agent", "models"], repeat: "read" }, models, callOptions),
+    models: (callOptions?: CallOptions) => get(["agent", "models"], models, callOptions),
+    conversationById: (id: string, callOptions?: CallOptions) =>
+      get(["agent", "conversations", id], transcript, callOptions),
+    transcript: (runId: string, callOptions?: CallOptions) =>
+      send(
+        { method: "GET", path: ["agent", "runs", runId, "transcript"], repeat: "read", isFile: true },
+        asText,
+        callOptions,
+      ),
+    artifact: (uid: string, callOptions?: CallOptions) =>
+      get(["agent", "artifacts", uid], artifact, callOptions),
+    sessionRedirect: (sessionId: string, callOptions?: CallOptions) =>
+      get(["agent", "sessions", sessionId, "redirect"], toConversation, callOptions),
     ...createFactoryCalls(send),
 
     async create(asked: schema.NewRun, callOptions?: CallOptions): Promise<Reply<schema.CreateResponse>> {
@@ -67,8 +91,7 @@ export function createCalls(
       for await (const { runs } of pages(query, (each) => list(each, callOptions))) yield* runs;
     },
 
-    fetch: (runId: string, callOptions?: CallOptions) =>
-      send({ method: "GET", path: ["agent", "runs", runId], repeat: "read" }, run, callOptions),
+    fetch: (runId: string, callOptions?: CallOptions) => get(["agent", "runs", runId], run, callOptions),
 
     async followUp(
       runId: string,

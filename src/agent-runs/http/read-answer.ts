@@ -2,10 +2,10 @@ import type { z } from "zod";
 import { InvalidRequestError, ResponseSchemaError } from "../errors.ts";
 import { isUnchangedBy } from "../schema/unchanged.ts";
 import type { Answer } from "./reply.ts";
-import type { Repeat } from "./retry.ts";
 
 interface Circumstances {
-  readonly repeat: Repeat;
+  /** The request asked for a change, which a 2xx answer does not undo. */
+  readonly writes: boolean;
   /** Removes secrets from a text. */
   readonly redact: (text: string) => string;
 }
@@ -52,6 +52,9 @@ export function asJson<T>(schema: z.ZodType<T>): Reading<T> {
   };
 }
 
+/** Returns the body unchanged. */
+export const asText: Reading<string> = { read: ({ body }) => body };
+
 /** Returns parsed JSON, the text if it is not JSON, or undefined if it is empty. */
 export const asItIs: Reading<unknown> = {
   read(answer, circumstances) {
@@ -85,17 +88,17 @@ const mostFields = 5;
 const fieldsOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
   [...new Set(issues.map(({ path }) => path.join(".") || wholeBody))].slice(0, mostFields);
 
-/** The outcome of a call that must not be repeated is then unknown and must be looked up. */
+/** The outcome of a write is then unknown and must be looked up. */
 function schemaError(
   fields: readonly string[],
   answer: Answer,
-  { repeat, redact }: Circumstances,
+  { writes, redact }: Circumstances,
   cause?: unknown,
 ): ResponseSchemaError {
   const named = fields.map(redact);
   return new ResponseSchemaError(
     {
-      certainty: repeat === "once" ? "unknown" : "refused",
+      certainty: writes ? "unknown" : "refused",
       retryable: true,
       reason: `The Agent Runs API's answer does not have the expected form: ${named.join(", ")}.`,
       status: answer.status,

@@ -1,9 +1,9 @@
+import { parseHttpDate } from "./http-date.ts";
+
 /** A day. A longer wait is a mistake of the sender, and would overflow dates computed from it. */
 const longestMs = 24 * 60 * 60 * 1000;
 
 const number = /^\d+(?:\.\d+)?$/;
-/** Every form of an HTTP date begins with a weekday; `Date.parse` alone would read "-5" as a year. */
-const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/i;
 
 const within = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), longestMs);
 
@@ -18,8 +18,6 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
   const value = headers.get("retry-after")?.trim();
   if (value === undefined) return undefined;
   if (number.test(value)) return within(Number(value) * 1000);
-  if (!httpDate.test(value)) return undefined;
-  // The oldest of the three forms names no zone, and means GMT.
-  const date = Date.parse(value.endsWith("GMT") ? value : `${value} GMT`);
-  return Number.isNaN(date) ? undefined : within(date - nowMs);
+  const date = parseHttpDate(value);
+  return date === undefined ? undefined : within(date - nowMs);
 }

@@ -21,16 +21,12 @@ export interface RetryOptions extends Required<TryOptions> {
   readonly random: () => number;
 }
 
-/** A 503 counts as refused only with `Retry-After`; see `status-error.ts`. */
-const turnedAway = new Set<number | undefined>([429, 503]);
+const tooManyRequests = 429;
 
 function mayRepeat({ error, advice }: Failure, repeat: Repeat): boolean {
   switch (repeat) {
     case "once":
-      if (!error.retryable) return false;
-      return (
-        error.certainty === "not-sent" || (error.certainty === "refused" && turnedAway.has(error.status))
-      );
+      return error.retryable && (error.certainty === "not-sent" || error.status === tooManyRequests);
     case "cancel":
       // A conflict lasts until the run is prepared, which is too long for retries; the caller decides.
       return advice === true || (error.status !== 409 && mayRepeat({ error, advice }, "read"));

@@ -23,13 +23,14 @@ function retryable(answer: Answer, code: string | undefined, claimed: boolean | 
 }
 
 /**
- * A proxy may answer a write with a 5xx after the service accepted it. A 503 with `Retry-After`
- * means that the request was refused.
+ * Statuses below 500 of writes that may have been carried out: a time-out between the service and a proxy (408,
+ * 499), and a redirect to what a write has made (302, 303; 0 where `fetch` hides the redirect's status).
  */
-function certainty(status: number, writes: boolean, waitMs: number | undefined): errors.Certainty {
-  if (!writes || status < 500) return "refused";
-  return status === 503 && waitMs !== undefined ? "refused" : "unknown";
-}
+const unsureStatuses = new Set([0, 302, 303, 408, 499]);
+
+/** A proxy, or the service itself, may answer a write with a 5xx after it was accepted, even with `Retry-After`. */
+const certainty = (status: number, writes: boolean): errors.Certainty =>
+  writes && (status >= 500 || unsureStatuses.has(status)) ? "unknown" : "refused";
 
 /** Each status with its class, and the rest of the sentence for an answer that has no detail. */
 const statuses: ReadonlyMap<number, readonly [typeof errors.StatusError, string]> = new Map([
@@ -66,14 +67,13 @@ export function statusError(
   nowMs: number,
 ): errors.StatusError {
   const { retryable: claimed, ...problem } = readProblem(redact(answer.body));
-  const waitMs = retryAfterMs(answer.headers, nowMs);
   const [StatusClass, words] = classAndWords(answer.status);
   return new StatusClass({
     ...problem,
-    certainty: certainty(answer.status, writes, waitMs),
+    certainty: certainty(answer.status, writes),
     retryable: retryable(answer, problem.code, claimed),
     reason: problem.reason ?? `The Agent Runs API ${words}.`,
     status: answer.status,
-    retryAfterMs: waitMs,
+    retryAfterMs: retryAfterMs(answer.headers, nowMs),
   });
 }

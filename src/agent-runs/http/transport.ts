@@ -6,8 +6,10 @@ import { connectionError } from "./connection-error.ts";
 import { encodeQuery, type QueryValue } from "./query.ts";
 import type { Reading } from "./read-answer.ts";
 import type { Answer, Reply } from "./reply.ts";
+import { requestHeaders } from "./request-headers.ts";
 import { type Failure, type Repeat, type RetryOptions, retryDelayMs } from "./retry.ts";
 import { shouldRetry, statusError } from "./status-error.ts";
+import { note, type Tried } from "./tried.ts";
 import { type CallOptions, checkTryOptions } from "./try-options.ts";
 
 /** The client's options with their defaults filled in. */
@@ -17,6 +19,8 @@ export interface TransportOptions extends RetryOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Called after each try. What it throws is ignored. */
+  readonly onTry?: (tried: Tried) => void;
 }
 
 interface Asked {
@@ -44,6 +48,11 @@ export interface Sent extends Asked {
   /** Segments after the base URL, not yet encoded; or an encoded path. */
   readonly path: readonly string[] | string;
   readonly repeat: Repeat;
+  /**
+   * The answer is a file, which a redirect may name. `fetch` leaves the key out when a redirect leads to another
+   * origin.
+   */
+  readonly isFile?: true;
 }
 
 /** Makes a call and resolves with its 2xx answer; rejects with an `AgentRunsError`. */
@@ -82,21 +91,22 @@ function textOf(json: unknown): string | undefined {
 /** Returns the function that sends every call: a try with ky, typed errors, and the retries. */
 export function createTransport(options: TransportOptions): Send {
   const root = options.baseUrl.replace(/\/+$/, "");
-  const headers = { accept: "application/json", authorization: `Bearer ${options.apiKey}` };
+  const authorization = `Bearer ${options.apiKey}`;
   const redact = (text: string): string =>
     options.apiKey.length < shortestSecret ? text : text.replaceAll(options.apiKey, "[API key]");
 
   /** Sends one request and reads its answer, whatever its status; rejects as ky and `fetch` do. */
   async function exchange(
     url: string,
-    { method }: Sent,
+    { method, isFile }: Sent,
+    headers: Headers,
     body: string | undefined,
     bodyless: boolean,
     { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<Answer> {
     const response = ky(url, {
       method,
-      headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
+      headers,
       ...(body !== undefined && { body }),
       ...(options.fetch !== undefined && { fetch: options.fetch }),
       ...(signal !== undefined && { signal }),
@@ -106,8 +116,8 @@ export function createTransport(options: TransportOptions): Send {
       // Limits the whole try, the reading of the body included.
       timeout: false,
       totalTimeout: timeoutMs,
-      // A redirect could take the key, or a prompt, to another host.
-      redirect: "manual",
+      // A redirect could take a prompt to another host.
+      redirect: isFile ? "follow" : "manual",
     });
     const { status, headers: received, ok, body: stream } = await response;
     if (ok && bodyless) {
@@ -126,11 +136,21 @@ export function createTransport(options: TransportOptions): Send {
     const query = encodeQuery(call.query ?? {});
     const url = urlOf(root, call.path) + (query && `?${query}`);
     const body = textOf(call.body);
+    const headers = requestHeaders(
+      {
+        accept: call.isFile ? "*/*" : "application/json",
+        authorization,
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      callOptions.headers,
+    );
+    const path = redact(new URL(url).pathname);
+    const writes = call.method !== "GET" && call.method !== "HEAD";
     async function attempt(): Promise<Answer | Failure> {
       try {
-        const answer = await exchange(url, call, body, reading.bodyless ?? false, settings);
+        const answer = await exchange(url, call, headers, body, reading.bodyless ?? false, settings);
         if (answer.status >= 200 && answer.status < 300) return answer;
-        const error = statusError(answer, call.repeat !== "read", redact, options.now());
+        const error = statusError(answer, writes, redact, options.now());
         return { error, advice: shouldRetry(answer.headers) };
       } catch (error) {
         const typed = signal?.aborted
@@ -141,22 +161,32 @@ export function createTransport(options: TransportOptions): Send {
     }
 
     if (signal?.aborted) throw abortedError(signal, false);
-    const began = options.now();
+    const began = performance.now();
     for (let tries = 1; ; tries++) {
+      const sentAt = performance.now();
       const outcome = await attempt();
+      const durationMs = performance.now() - sentAt;
+      const { method } = call;
+      note(options.onTry, { method, path, number: tries, ...resultOf(outcome), durationMs });
       if ("status" in outcome) {
-        return { ...outcome, data: reading.read(outcome, { repeat: call.repeat, redact }) };
+        return { ...outcome, data: reading.read(outcome, { writes, redact }) };
       }
       const { error } = outcome;
       const delayMs = retryDelayMs(outcome, call.repeat, tries, settings);
       if (delayMs === null) throw finalError(error, call.repeat);
       // A caller may give up after `timeoutMs` and look for the result; a write must not happen after that.
-      const isLate = call.repeat === "once" && options.now() + delayMs - began > settings.timeoutMs;
+      const isLate = call.repeat === "once" && performance.now() + delayMs - began > settings.timeoutMs;
       if (isLate) throw error;
       await pause(delayMs, signal, error.certainty === "unknown");
     }
   };
 }
+
+/** The result of a try, without texts of the service. */
+const resultOf = (outcome: Answer | Failure): Pick<Tried, "status" | "error"> => {
+  const { status, reason } = "error" in outcome ? outcome.error : { ...outcome, reason: undefined };
+  return status === undefined ? { error: reason } : { status };
+};
 
 const finalError = (error: AgentRunsError, repeat: Repeat): AgentRunsError =>
   repeat === "once" && error.certainty === "unknown" ? new AmbiguousOutcomeError(error) : error;

@@ -16,6 +16,8 @@ export interface TryOptions {
 export interface CallOptions extends TryOptions {
   /** Aborts the call, its pauses between tries included. */
   readonly signal?: AbortSignal;
+  /** Headers of this call's requests. They replace the client's own of the same name; null leaves one out. */
+  readonly headers?: Readonly<Record<string, string | null>>;
 }
 
 /** The values for options that neither the client nor the call sets. */

@@ -64,3 +64,7 @@ export const step: z.ZodType<Step> = z.looseObject({
 /** A run's transcript. */
 export const conversation = z.looseObject({ conversation_id: z.string(), steps: list(step) });
 export type Conversation = z.infer<typeof conversation>;
+
+/** Answer of `GET /agent/sessions/{uuid}/redirect`; empty if the session leads nowhere else. */
+export const sessionRedirect = z.looseObject({ conversation_id: maybe(z.string()) });
+export type SessionRedirect = z.infer<typeof sessionRedirect>;

@@ -81,6 +81,7 @@ export const listQuery = z.object({
   creator: z.string().optional(),
   executor: z.string().optional(),
   source: z.string().optional(),
+  /** `LOCAL` or `REMOTE`. */
   execution_location: z.string().optional(),
   created_after: z.string().optional(),
   created_before: z.string().optional(),
@@ -90,8 +91,11 @@ export const listQuery = z.object({
   skill_spec: z.string().optional(),
   schedule_id: z.string().optional(),
   ancestor_run_id: z.string().optional(),
+  automation_id: z.string().optional(),
+  factory_uid: z.string().optional(),
+  /** `PULL_REQUEST`, `PLAN`, `SCREENSHOT`, `FILE` or `EXTERNAL_REFERENCE`. */
   artifact_type: z.string().optional(),
-  /** A service may answer `feature_not_available`. */
+  /** Exact pairs, ANDed; written `metadata[key]=value`. A service may answer `feature_not_available`. */
   metadata: mapOf(z.string())
     .refine((pairs) => Object.keys(pairs).length <= 5, "at most 5 pairs")
     .optional(),

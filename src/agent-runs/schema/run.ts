@@ -47,6 +47,39 @@ export const artifact = z.looseObject({
 });
 export type Artifact = z.infer<typeof artifact>;
 
+/** Answer of `GET /agent/artifacts/{uid}`; times are RFC 3339. Comments as in `artifactData`. */
+export const artifactResponse = z.looseObject({
+  artifact_uid: z.string(),
+  artifact_type: z.string(),
+  created_at: maybe(z.string()),
+  data: maybe(
+    z.looseObject({
+      /** PLAN: Markdown. */
+      content: maybe(z.string()),
+      content_type: maybe(z.string()),
+      /** PLAN. */
+      document_uid: maybe(z.string()),
+      /** PLAN. */
+      url: maybe(z.string()),
+      /** PLAN, FILE. */
+      title: maybe(z.string()),
+      /** SCREENSHOT, FILE: a signed address, which needs no key. */
+      download_url: maybe(z.string()),
+      /** SCREENSHOT, FILE: end of `download_url`. */
+      expires_at: maybe(z.string()),
+      /** SCREENSHOT, FILE. */
+      description: maybe(z.string()),
+      /** FILE. */
+      filename: maybe(z.string()),
+      /** FILE: relative to the conversation's folder. */
+      filepath: maybe(z.string()),
+      /** FILE. */
+      size_bytes: maybe(z.number()),
+    }),
+  ),
+});
+export type ArtifactResponse = z.infer<typeof artifactResponse>;
+
 /** `RunCreatorInfo`; `type` is `user` or `service_account`. */
 export const principal = z.looseObject({
   type: maybe(z.string()),

@@ -48,15 +48,48 @@ test("the document and the header override the code's retryability", async () =>
   expect(await rejection(client.fetch("run-1"))).toMatchObject({ retryable: true });
 });
 
-test("a 503 is a refusal only with Retry-After", async () => {
+test("a 503 leaves a write unknown, even if it says when to come again", async () => {
   await using told = await startLocalApi(() => ({ status: 503, headers: { "retry-after": "7" } }));
-  expect(await rejection(told.client({ retries: 0 }).create({ prompt: "x" }))).toMatchObject({
-    certainty: "refused",
+  expect(await rejection(told.client().create({ prompt: "x" }))).toMatchObject({
+    certainty: "unknown",
     retryable: true,
     retryAfterMs: 7000,
   });
-  await using silent = await startLocalApi(() => ({ status: 503 }));
-  expect(await rejection(silent.client().create({ prompt: "x" }))).toMatchObject({ certainty: "unknown" });
+  expect(told.seen).toHaveLength(1);
+});
+
+test.each([
+  [302, "unknown"],
+  [303, "unknown"],
+  [301, "refused"],
+  [307, "refused"],
+  [308, "refused"],
+  [408, "unknown"],
+  [409, "refused"],
+  [410, "refused"],
+  [429, "refused"],
+  [499, "unknown"],
+  [500, "unknown"],
+  [502, "unknown"],
+  [503, "unknown"],
+  [504, "unknown"],
+  [529, "unknown"],
+])("after a %i the outcome of every write is %s, and a read is refused", async (status, certainty) => {
+  const headers = { location: "/api/v1/agent/runs/run-1" };
+  await using api = await startLocalApi(() => ({ status, headers }));
+  const client = api.client({ retries: 0 });
+  const failures = await Promise.all(
+    [
+      client.create({ prompt: "x" }),
+      client.followUp("run-1", { message: "x" }),
+      client.dispatchToFactory("f-1", "x"),
+      client.cancel("run-1"),
+      client.request({ method: "PUT", path: "agent/schedules/s-1", repeatable: true }),
+    ].map(rejection),
+  );
+  for (const error of failures) expect(error).toMatchObject({ status, certainty });
+  expect(await rejection(client.fetch("run-1"))).toMatchObject({ status, certainty: "refused" });
+  expect(api.seen).toHaveLength(6);
 });
 
 test("an account that must be connected comes with its link, if the link is valid", async () => {

@@ -61,7 +61,8 @@ test.each([
   ["409", { status: 409 }],
   ["500", { status: 500 }],
   ["500 that asks to be tried again", { status: 500, headers: { "x-should-retry": "true" } }],
-  ["503 that does not say when", { status: 503 }],
+  ["503", { status: 503 }],
+  ["503 that says when", { status: 503, headers: { "retry-after": "0" } }],
   ["504", { status: 504, headers: { "retry-after": "0" } }],
   ["429 that says no", { status: 429, headers: { "x-should-retry": "false" } }],
   ["a broken connection", reset],
@@ -80,7 +81,6 @@ test.each([
 test.each([
   ["429", { status: 429 }],
   ["429 that says when", { status: 429, headers: { "retry-after": "0" } }],
-  ["503 that says when", { status: 503, headers: { "retry-after": "0" } }],
 ])(
   "a create, a follow-up and a dispatch that were turned away with a %s are sent again",
   async (_, refusal) => {
@@ -94,12 +94,8 @@ test.each([
 );
 
 test("a create whose retry would exceed its time limit is left to the caller", async () => {
-  let now = Date.UTC(2026, 0, 1);
-  await using api = await startLocalApi(() => {
-    now += 40_000;
-    return { status: 429, headers: { "retry-after": "25" } };
-  });
-  const error = await rejection(api.client({ now: () => now }).create({ prompt: "x" }));
+  await using api = await startLocalApi(() => ({ status: 429, headers: { "retry-after": "25" } }));
+  const error = await rejection(api.client({ timeoutMs: 20_000 }).create({ prompt: "x" }));
   expect(error).toBeInstanceOf(RateLimitError);
   expect(error).toMatchObject({ certainty: "refused", retryAfterMs: 25_000 });
   expect(api.seen).toHaveLength(1);

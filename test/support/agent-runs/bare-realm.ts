@@ -47,6 +47,7 @@ const web = {
   TextDecoder,
   setTimeout,
   clearTimeout,
+  performance,
 };
 
 /** Runs the script's scenario, where strings can't become code, and resolves with its result. */
