@@ -82,6 +82,8 @@ export interface Fault {
   readonly limited?: boolean;
   /** This try only searched for an earlier one, and did nothing that could have succeeded. */
   readonly searching?: boolean;
+  /** The earlier try may still take effect, so the settling time begins again. */
+  readonly mayStillHappen?: boolean;
 }
 
 const firstLookMs = 1_000;

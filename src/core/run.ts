@@ -17,6 +17,8 @@ export interface Run {
     | null
     | undefined;
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  /** The run that started this one. */
+  readonly parent_run_id?: string | null | undefined;
   readonly status_message?:
     | { readonly message: string; readonly error_code?: string | null | undefined }
     | null

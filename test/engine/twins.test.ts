@@ -112,6 +112,7 @@ test("a follow-up that reached the agent twice is told to its author, once", asy
   await engine.start();
   await engine.accept(mention("fix it"));
   await clock.advance(10_000);
+  api.turn("run-1", "SUCCEEDED");
   await engine.accept(reply("with the new parser"));
   await clock.advance(90 * minute);
   expect(api.count("followUp")).toBe(2);
@@ -119,4 +120,63 @@ test("a follow-up that reached the agent twice is told to its author, once", asy
   expect(tells).toHaveLength(1);
   expect(JSON.stringify(tells[0]?.view)).toContain("twice");
   expect(made.thread().effects).toEqual([]);
+});
+
+test("a create that failed for good, as it seems, is looked for before anybody is told", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  api.afterwards = (call) => {
+    if (call === "create") throw new Refusal({ ...lost, status: 500, retryable: false });
+  };
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2 * minute);
+  expect(api.runs.size).toBe(1);
+  expect(made.thread().runs).toMatchObject([{ runId: "run-1", failed: null }]);
+});
+
+test("a run that only quotes the dispatch's prompt is never cancelled as a twin", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(minute);
+  const own = api.runs.get("run-1");
+  api.add({ run_id: "quoting", prompt: `as asked:\n${own?.prompt}`, parent_run_id: "run-1" });
+  api.add({ run_id: "copied", prompt: own?.prompt ?? "" });
+  await clock.advance(70 * minute);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["QUEUED", "QUEUED", "QUEUED"]);
+});
+
+test("a twin that can't be cancelled yet is cancelled at a later look, and holds up no other", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(10_000);
+  const own = api.runs.get("run-1");
+  for (const run_id of ["run-2", "run-3"])
+    if (own) api.add({ ...own, run_id, created_at: "2026-01-01T00:05:00Z" });
+  api.before = (call) => {
+    if (call === "cancel" && api.count("cancel") === 1) throw new Refusal({ status: 409, retryable: true });
+  };
+  await clock.advance(70 * minute);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["QUEUED", "CANCELLED", "CANCELLED"]);
+});
+
+test("a follow-up that waits in the queue of a run at work is not sent again", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  cutFirst(made, "followUp");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(10_000);
+  const messages = api.messages.bind(api);
+  const shownFrom = clock.now() + 10 * minute;
+  api.messages = async (runId) => (clock.now() < shownFrom ? [] : messages(runId));
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(30 * minute);
+  expect(api.count("followUp")).toBe(1);
 });

@@ -50,7 +50,8 @@ export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
   if (!outcome.ok && triedAgain(draft, effect, outcome.fault)) {
     return tryLater(draft, effect, outcome.fault, event.random);
   }
-  if (event.uncertain) watchForTwin(draft, effect, outcome);
+  const isUnknown = !outcome.ok && outcome.fault.certainty === "unknown";
+  if (event.uncertain || isUnknown) watchForTwin(draft, effect, outcome);
   if (outcome.ok) done(draft, effect, outcome);
   else {
     drop(draft, (pending) => pending.id === effect.id);
@@ -65,6 +66,9 @@ const isReading = (effect: Effect): effect is Reading => effect.kind in readForM
  * for reads, of which only answers wait it out; otherwise for `retryForMs`.
  */
 function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
+  const isWrite = !isReading(effect) && !isWatch(effect);
+  // What may have happened is first searched for.
+  if (isWrite && fault.certainty === "unknown" && effect.uncertain !== true) return true;
   if (!fault.retryable) return false;
   const ageMs = draft.nowMs - Date.parse(effect.since);
   if (fault.limited === true && (effect.kind === "answer" || !isReading(effect))) return true;

@@ -1,12 +1,12 @@
 import { answerOf } from "#core/answer.ts";
-import type { AnswerEffect, ApiEffect } from "#core/effect.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
+import type { AnswerEffect, ApiEffect, CancelEffect } from "#core/effect.ts";
+import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { RunId, Scope } from "#core/place.ts";
 import { isEnded, type Run, scopeKey } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
-import { type Api, failed, noRun, rejected, runIdOf } from "./api.ts";
-import { isApiFault } from "./api-fault.ts";
+import { type Api, failed, mayAppear, noRun, rejected, runIdOf } from "./api.ts";
+import { faultOf, isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
 import { sendFollowUp, timesIn } from "./send-follow-up.ts";
@@ -39,7 +39,7 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
     case "follow-up":
       return sendFollowUp(api, effect, thread, attempt);
     case "cancel":
-      return cancelRun(api, runIdOf(thread, effect.dispatch));
+      return cancelRun(api, effect, runIdOf(thread, effect.dispatch), attempt);
     case "fetch":
       return fetchRun(api, effect.runId);
     case "answer":
@@ -55,17 +55,26 @@ function performOrReject(api: Api, effect: ApiEffect, thread: Thread, attempt: A
   }
 }
 
-async function cancelRun(api: Api, runId: RunId | null): Promise<Outcome> {
+async function cancelRun(
+  api: Api,
+  effect: CancelEffect,
+  runId: RunId | null,
+  { uncertain, settlesInMs }: Attempt,
+): Promise<Outcome> {
   if (runId === null) return failed(noRun);
   try {
     await api.agentRuns.cancel(runId);
   } catch (error) {
+    if (mayAppear(error, effect)) return failed({ ...faultOf(error), retryable: true });
     // The API refuses to cancel an ended run with a 400, which may also have other reasons.
     if (!isApiFault(error) || error.status !== badRequest) throw error;
     const now = await fetchRun(api, runId).catch((fault: unknown) => {
       throw isApiFault(fault) && !fault.retryable ? error : fault;
     });
-    if (!now.ok || now.kind !== "fetch" || (now.run !== null && !isEnded(now.run.state))) throw error;
+    const isStillActive = !now.ok || now.kind !== "fetch" || (now.run !== null && !isEnded(now.run.state));
+    if (isStillActive && uncertain && settlesInMs > 0)
+      return failed(stillSettling(settlesInMs, effect.tries));
+    if (isStillActive) throw error;
   }
   return { ok: true, kind: "cancel" };
 }

@@ -37,7 +37,9 @@ export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome &
 
 /** Returns the outcome of a failed search for an earlier try, whose result stays unknown. */
 export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome {
-  return failed({ ...rejected(api, effect, error).fault, certainty: "unknown", searching: true });
+  // A limit on reading is none on writing.
+  const { limited: _, ...fault } = rejected(api, effect, error).fault;
+  return failed({ ...fault, certainty: "unknown", searching: true });
 }
 
 /** Returns the id of the dispatch's run; null if there is none yet. */
@@ -50,3 +52,11 @@ export const noRun: Fault = {
   retryable: false,
   reason: "There is no run for this: it was never created.",
 };
+
+const notFound = 404;
+/** A run may become readable so late: about a minute of tries. */
+const mostUnreadableTries = 6;
+
+/** Returns whether the error says that the run of an effect does not exist, and lag may be the reason. */
+export const mayAppear = (error: unknown, { tries }: ApiEffect): boolean =>
+  isApiFault(error) && error.status === notFound && tries < mostUnreadableTries;

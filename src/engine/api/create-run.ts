@@ -30,8 +30,9 @@ export async function createRun(
     try {
       const runs = await findDispatch(api.agentRuns, dispatch, searchFor(record, effect.since, api));
       if (runs === "unsure") return failed(tooManyRuns);
-      const found = runToKeep(record, runs);
-      if (found !== null) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
+      const kept = runToKeep(record, runs);
+      const found = runs.find((run) => run.run_id === kept);
+      if (found !== undefined) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
       if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
       return lookupRejected(api, effect, error);
@@ -60,7 +61,7 @@ async function dispatchToFactory(
   try {
     uid = await api.factories.findFactory(factory);
   } catch (error) {
-    const { fault } = rejected(api, effect, error);
+    const { limited: _, ...fault } = rejected(api, effect, error).fault;
     // The search dispatches nothing.
     return failed({ ...fault, certainty: fault.certainty === "unknown" ? "not-sent" : fault.certainty });
   }

@@ -53,11 +53,11 @@ async function readBack(
     { ...(name === undefined ? {} : { name }), by: "created_at", mostPages },
     async (runs, servedAt) => {
       const times = runs.map((run) => Date.parse(run.created_at));
-      const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times);
-      oldestMs ??= newestMs - (ageMs < 0 ? unknownAgeMs : ageMs) - skewMs;
+      const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times.filter(Number.isFinite));
+      if (Number.isFinite(newestMs)) oldestMs ??= newestMs - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
       const ofDispatch = runs.filter((run) => isOfDispatch(run, dispatch));
       for (const run of ofDispatch) found.set(run.run_id, run);
-      const start = oldestMs;
+      const start = oldestMs ?? Number.NEGATIVE_INFINITY;
       return runs.length > 0 && times.every((time) => time < start) ? "enough" : "more";
     },
   );
@@ -67,7 +67,8 @@ async function readBack(
 /** Metadata takes precedence, since a prompt may quote another dispatch's reference line. */
 function isOfDispatch(run: Run, dispatch: DispatchId): boolean {
   const named = run.metadata?.[dispatchKey];
-  return named === undefined ? hasReference(run.prompt, dispatch) : named === dispatch;
+  if (named !== undefined) return named === dispatch;
+  return !run.parent_run_id && hasReference(run.prompt, dispatch);
 }
 
 /** Returns whether the text contains the reference line of `id`. */

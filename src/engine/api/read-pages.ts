@@ -20,7 +20,7 @@ export interface Reading {
  * rather than missed. A service that ignores the filters is read up to a page of only older runs.
  *
  * Resolves with `complete`, with `enough` as soon as `visit` does, or with `cut` if pages are left after
- * `mostPages`. Rejects like `AgentRuns.list` and `visit`.
+ * `mostPages`, or can't be reached. Rejects like `AgentRuns.list` and `visit`.
  */
 export async function readPages(
   list: AgentRuns["list"],
@@ -41,9 +41,9 @@ export async function readPages(
     const { runs, page_info, servedAt } = await list(cursor === undefined ? query : { ...query, cursor });
     if ((await visit(runs, servedAt)) === "enough") return "enough";
     const next = page_info.next_cursor;
+    if (!page_info.has_next_page) return "complete";
     // Following a repeated cursor would never end.
-    if (!page_info.has_next_page || next === undefined || next === null || cursors.has(next))
-      return "complete";
+    if (next === undefined || next === null || cursors.has(next)) return "cut";
     if (after !== undefined && runs.length > 0 && runs.every((run) => Date.parse(run[by]) < after)) {
       return "complete";
     }

@@ -4,18 +4,19 @@ import type { FollowUpEffect } from "#core/effect.ts";
 import { isNews } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { EffectId, RunId } from "#core/place.ts";
-import { isEnded } from "#core/run.ts";
+import { isEnded, referenceLine } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
-import { type Api, failed, lookupRejected, noRun, runIdOf } from "./api.ts";
+import { type Api, failed, lookupRejected, mayAppear, noRun, runIdOf } from "./api.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
-import { hasReference } from "./find-dispatch.ts";
 
 const arrivalUnsure: Fault = {
   certainty: "unknown",
   retryable: true,
-  reason: "The run has no conversation yet that would show whether the message arrived.",
+  reason: "The run's conversation does not show yet whether the message arrived.",
+  retryAfterMs: 15_000,
   searching: true,
+  mayStillHappen: true,
 };
 
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
@@ -31,13 +32,13 @@ export async function sendFollowUp(
     try {
       const arrived = await hasArrived(api, runId, effect);
       if (arrived === "yes") return { ok: true, kind: "follow-up" };
-      if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
       if (arrived === "unsure") return failed(arrivalUnsure);
+      if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
       return lookupRejected(api, effect, error);
     }
   }
-  const unread = await deliverLatest(api, runId, thread);
+  const unread = await deliverLatest(api, runId, effect, thread);
   if (unread !== null) return failed(unread);
   await api.agentRuns.followUp(runId, { message: effect.message });
   return { ok: true, kind: "follow-up" };
@@ -47,7 +48,12 @@ export async function sendFollowUp(
  * Delivers the run's latest snapshot to its thread before a follow-up changes the run; otherwise an end that no
  * sweep has seen would never be reported. Returns a fault if the run can't be read and another try may help.
  */
-async function deliverLatest(api: Api, runId: RunId, thread: Thread): Promise<Fault | null> {
+async function deliverLatest(
+  api: Api,
+  runId: RunId,
+  effect: FollowUpEffect,
+  thread: Thread,
+): Promise<Fault | null> {
   const record = thread.runs.find((known) => known.runId === runId);
   try {
     const run = await api.agentRuns.fetch(runId);
@@ -55,21 +61,24 @@ async function deliverLatest(api: Api, runId: RunId, thread: Thread): Promise<Fa
   } catch (error) {
     const reason = isApiFault(error) ? error.reason : reasonOf(error);
     api.log.info("The run could not be read before a follow-up", { run: runId, reason });
-    const fault = faultOf(error);
-    return fault.retryable ? { ...fault, certainty: "not-sent" } : null;
+    const { limited: _, ...fault } = faultOf(error);
+    const mayBeReadLater = fault.retryable || mayAppear(error, effect);
+    return mayBeReadLater ? { ...fault, retryable: true, certainty: "not-sent" } : null;
   }
   return null;
 }
 
 async function hasArrived(api: Api, runId: RunId, { id }: FollowUpEffect): Promise<"yes" | "no" | "unsure"> {
   const messages = await api.transcripts.messages(runId);
-  if (messages !== null) return timesIn(messages, id) > 0 ? "yes" : "no";
-  // A run that has hardly begun has no conversation yet, though the message may be queued.
+  if (messages !== null && timesIn(messages, id) > 0) return "yes";
+  // A message that is queued for a run at work may appear only when the run comes to it.
   const { state } = await api.agentRuns.fetch(runId);
-  // After the settling time, a run that ended before it began would have continued with the message.
   return isEnded(state) || state === "BLOCKED" ? "no" : "unsure";
 }
 
 /** Returns how often people's messages contain the reference line of `id`. */
 export const timesIn = (messages: readonly TranscriptMessage[], id: EffectId): number =>
-  messages.filter(({ role, text }) => role === "user" && hasReference(text, id)).length;
+  messages
+    .filter(({ role }) => role === "user")
+    .flatMap(({ text }) => text.split(/\r?\n/))
+    .filter((line) => line.trim() === referenceLine(id)).length;

@@ -145,8 +145,8 @@ export function createLanes(options: {
     outcome: Outcome,
   ): Promise<void> {
     if (!outcome.ok) {
-      const { certainty, limited, searching, retryAfterMs = defaultPauseMs } = outcome.fault;
-      if (certainty === "unknown" && !searching) {
+      const { certainty, limited, searching, mayStillHappen, retryAfterMs = defaultPauseMs } = outcome.fault;
+      if (certainty === "unknown" && (!searching || mayStillHappen)) {
         work.fresh.delete(effect.id);
         work.doubts.set(effect.id, clock.elapsed());
       }

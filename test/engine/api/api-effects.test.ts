@@ -73,6 +73,7 @@ test("a dispatch to a factory that does not exist is refused by its name", async
 
 test("a follow-up is sent unchanged to the run of its dispatch", async () => {
   const made = setUp();
+  made.api.add({ run_id: "run-1" });
   const effect = followUp("f1", "d0");
   expect(await perform(made, effect)).toEqual([{ ok: true, kind: "follow-up" }]);
   expect(made.api.conversations.get("run-1")).toEqual([{ role: "user", text: effect.message }]);

@@ -171,6 +171,7 @@ test("a run of a factory or a skill is found under any name", async () => {
 async function steer(made: SetUp): Promise<void> {
   const record = newRecord("d0", { runId: "run-1", open: false });
   made.store.put(newThread("chat:a", { runs: [record] }));
+  if (!made.api.runs.has("run-1")) made.api.add({ run_id: "run-1", state: "SUCCEEDED" });
   await made.engine.start();
   await made.ask("chat:a", followUp("f1", "d0"));
   await made.clock.advance(10_000);

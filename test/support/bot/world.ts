@@ -3,7 +3,7 @@
  * its own, started as users start it.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,6 +61,9 @@ const createAppKeys = () =>
 
 export async function createWorld(options: WorldOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "agent-runs-bot-story-"));
+  // The stand-ins show at once what they did.
+  const settling = "limits: { settling_seconds: { api: 1, slack: 1, github: 1 } }\n";
+  writeFileSync(join(folder, "agent-runs-bot.yaml"), settling);
   let botUrl = "http://127.0.0.1:9";
   const { gitHubAuth = "token", socketMode = false } = options;
   let redeliveries = 0;
