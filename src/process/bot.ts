@@ -57,7 +57,10 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   stops.defer(() => store.close());
   stops.defer(removeOldThreads({ store, clock, log }));
 
-  const web = createWeb({ log });
+  const web = createWeb({
+    log,
+    answerWithinMs: Object.assign({}, ...config.platforms.map(({ kind }) => kind.answerWithinMs)),
+  });
   const listening = await web.listen(config);
   if (!listening.ok) throw new Error(listening.problem);
   stops.defer(() => web.stop());
@@ -81,7 +84,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   const settings = sandboxed
     ? await openSandbox(building)
     : config.platforms.flatMap((platform) => platform.settings ?? []);
-  const accept: Accept = (event) => engine.accept(event);
+  const accept: Accept = (...given) => engine.accept(...given);
   const opened = await Promise.all(
     settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })),
   );
@@ -103,6 +106,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   });
   const metrics = createMetrics(() => engine.status());
   stops.defer(() => engine.stop());
+  building.drains.push(engine.drain);
   for (const { stop } of opened) if (stop) stops.defer(stop);
 
   const checks: Record<string, Check> = {
@@ -125,6 +129,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   const running = stops.move();
   return {
     url,
+    connecting: opened.flatMap(({ platform, connecting }) => (connecting?.() ? platform.name : [])),
     stop() {
       for (const drain of building.drains) drain();
       return running.disposeAsync();

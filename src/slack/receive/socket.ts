@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "#base/log.ts";
+import { patienceMs } from "#slack/answer-time.ts";
 import { faultOf } from "#slack/faults.ts";
 import { clientOptions, vendorLog } from "#slack/web-client.ts";
 import { type Envelope, SocketClient } from "./socket-client.ts";
@@ -9,18 +10,25 @@ export interface SocketOptions {
   readonly appToken: string;
   readonly apiUrl?: string | undefined;
   readonly log: Log;
-  /** Resolves when the payload's event is durable or not for the bot; a rejection leaves it unacked. */
-  readonly take: (payload: unknown) => Promise<void>;
+  /**
+   * Resolves when the payload's event is durable or not for the bot; a rejection leaves it unacked. The event may
+   * wait `patienceMs` for what it belongs to.
+   */
+  readonly take: (payload: unknown, patienceMs: number) => Promise<void>;
 }
 
 /** A Socket Mode connection that reconnects whenever it ends. */
 export interface Socket {
-  /** Starts to connect, and retries until it succeeds. */
-  start(): void;
+  /** Starts to connect, and retries until it succeeds. Resolves after the first try, or after three seconds. */
+  start(): Promise<void>;
+  /** Returns whether there is no connection now. */
+  connecting(): boolean;
   /** Resolves when the connection is closed and every received event is acked or given up. */
   stop(): Promise<void>;
 }
 
+/** A start does not wait longer for the connection. */
+const connectMs = 3_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
 /** A shutdown does not wait longer for Slack to confirm the close. */
@@ -35,10 +43,12 @@ const takeMs = 3_000;
 export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): Socket {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
+  const tried = Promise.withResolvers<void>();
+  let isConnected = false;
 
   async function receive({ payload, ack }: Envelope): Promise<void> {
     try {
-      await take(payload);
+      await take(payload, patienceMs);
       await ack();
     } catch (error) {
       log.warn("Slack has to deliver an event again", { error: String(error) });
@@ -64,8 +74,11 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
   );
 
   async function connected(): Promise<void> {
+    isConnected = true;
+    tried.resolve();
     log.info("Connected to Slack");
     await new Promise<void>((resolve) => client.once("disconnected", () => resolve()));
+    isConnected = false;
     log.info("The connection to Slack has ended");
   }
 
@@ -80,6 +93,7 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
         failures = 0;
       } catch (error) {
         failures += 1;
+        tried.resolve();
         const { reason, retryAfterMs } = faultOf(error);
         const waitMs = retryAfterMs ?? Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
         log.warn("No connection to Slack; trying again", { reason, waitMs });
@@ -90,9 +104,11 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
 
   let running: Promise<void> | null = null;
   return {
-    start() {
+    async start() {
       running ??= stayConnected();
+      await Promise.race([tried.promise, delay(connectMs, undefined, { ref: false })]);
     },
+    connecting: () => !isConnected,
     async stop() {
       stopping.abort();
       await Promise.race([Promise.allSettled(underWay), delay(takeMs, undefined, { ref: false })]);
