@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "#base/log.ts";
 import type { Accept } from "#ports.ts";
 import type { SlackSettings } from "#slack/config.ts";
@@ -8,6 +9,9 @@ import { translate } from "#slack/translate.ts";
 import { createClient } from "#slack/web-client.ts";
 import { createListener } from "./http.ts";
 import { createSocket } from "./socket.ts";
+
+/** A start does not wait longer for Slack. */
+const connectMs = 3_000;
 
 /** Options of `createSlackReceiver`. */
 export interface SlackReceiverOptions extends SlackSettings {
@@ -58,11 +62,13 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
   return {
     ...(receive.kind === "http" ? { listener: createListener({ ...receive, log, take }) } : {}),
     async start() {
-      const connected = socket?.start();
-      await identity().catch((error: unknown) => {
+      const known = identity().catch((error: unknown) => {
         log.warn("Slack does not answer yet; events are refused until it does", { error: String(error) });
       });
-      await connected;
+      await Promise.race([
+        Promise.all([known, socket?.start()]),
+        delay(connectMs, undefined, { ref: false }),
+      ]);
     },
     connecting: () => socket?.connecting() ?? false,
     stop: async () => socket?.stop(),

@@ -19,7 +19,7 @@ export interface SocketOptions {
 
 /** A Socket Mode connection that reconnects whenever it ends. */
 export interface Socket {
-  /** Starts to connect, and retries until it succeeds. Resolves after the first try, or after three seconds. */
+  /** Starts to connect, and retries until it succeeds. Resolves after the first try. */
   start(): Promise<void>;
   /** Returns whether there is no connection now. */
   connecting(): boolean;
@@ -27,8 +27,6 @@ export interface Socket {
   stop(): Promise<void>;
 }
 
-/** A start does not wait longer for the connection. */
-const connectMs = 3_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
 /** A shutdown does not wait longer for Slack to confirm the close. */
@@ -104,9 +102,9 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
 
   let running: Promise<void> | null = null;
   return {
-    async start() {
+    start() {
       running ??= stayConnected();
-      await Promise.race([tried.promise, delay(connectMs, undefined, { ref: false })]);
+      return tried.promise;
     },
     connecting: () => !isConnected,
     async stop() {
