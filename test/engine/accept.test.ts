@@ -3,8 +3,8 @@ import { createDecide } from "#core/decide/decide.ts";
 import type { ButtonEvent, ReplyEvent } from "#core/event.ts";
 import { createEarlyReplies } from "#engine/accept-early-replies.ts";
 import { createTimers } from "#engine/base/timers.ts";
-import { createHandClock, settle } from "#test/support/engine/hand-clock.ts";
 import { rules } from "#test/support/core/story.ts";
+import { createHandClock, settle } from "#test/support/engine/hand-clock.ts";
 import { command, reply, setUp } from "#test/support/engine/set-up.ts";
 import { person } from "#test/support/engine/small-decide.ts";
 
@@ -69,7 +69,8 @@ test("effects of an event that is accepted before the start are performed after 
 
 const real = () => setUp({ decide: createDecide(rules) });
 const place = "chat:room/1";
-const second = (seconds: number): string => new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000).toISOString();
+const second = (seconds: number): string =>
+  new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1_000).toISOString();
 
 /** A message in a place, `at` so many seconds; its number is the end of its id. */
 const said = (number: number, at: number, more: Partial<ReplyEvent> = {}): ReplyEvent => ({
@@ -86,7 +87,8 @@ const said = (number: number, at: number, more: Partial<ReplyEvent> = {}): Reply
   underOurs: false,
   ...more,
 });
-const mention = (number: number, at: number): ReplyEvent => said(number, at, { mention: true, text: "fix it" });
+const mention = (number: number, at: number): ReplyEvent =>
+  said(number, at, { mention: true, text: "fix it" });
 const numbers = (ids: readonly string[]): number[] => ids.map((id) => Number(id.split(":").at(-1)));
 
 test("replies that overtake their mention wait for it, and are decided in the order of their times", async () => {
@@ -105,7 +107,9 @@ test("replies that overtake their mention wait for it, and are decided in the or
   await clock.advance(10_000);
   // Message 10 was written before the mention.
   expect(numbers(store.get(place).seen)).toEqual([1, 11, 12, 13]);
-  expect(sent).toEqual(["message 11", "message 12", "message 13"].map((text) => expect.stringContaining(text)));
+  expect(sent).toEqual(
+    ["message 11", "message 12", "message 13"].map((text) => expect.stringContaining(text)),
+  );
   // Delivered again, they take effect no second time.
   for (const event of overtaking) await engine.accept(event);
   await clock.advance(10_000);
@@ -158,7 +162,8 @@ test("chatter is kept for ten minutes at most, and never more than its bounds", 
   expect(early.has(said(29_999, 0))).toBe(true);
   expect(early.has(said(0, 0))).toBe(false);
   const long = "x".repeat(40_000);
-  for (let number = 30_000; number < 31_000; number += 1) early.keep(said(number, number, { text: long }), null);
+  for (let number = 30_000; number < 31_000; number += 1)
+    early.keep(said(number, number, { text: long }), null);
   expect(early.count()).toBeLessThan(210);
   await clock.advance(5 * 60_000);
   early.keep(said(40_000, 0), null);

@@ -67,20 +67,20 @@ async function connected(socketMode = false) {
 test("from the first moment that the port is open, every request is answered and taken once", async () => {
   const { slack, port, url, environment } = await connected();
   const general = slack.snapshot().channels.find(({ name }) => name === "general");
-  const commands = sendAtIntervals(15, (number) => {
+  const commands = sendAtIntervals(40, (number) => {
     const fields = { ...slackCommand(`status no-such-run-${number}-x`), channel_id: general?.id ?? "" };
     const body = new URLSearchParams(fields).toString();
     return post(`${url}/slack/events`, body, slackHeaders(body, { type: form }));
   });
-  const comments = sendAtIntervals(15, () => {
+  const comments = sendAtIntervals(40, () => {
     const body = JSON.stringify(gitHubComment(1));
     return post(`${url}/github/webhooks`, body, gitHubHeaders(body));
   });
-  const probes = sendAtIntervals(15, async () => (await fetch(`${url}/healthz`)).status);
+  const probes = sendAtIntervals(40, async () => (await fetch(`${url}/healthz`)).status);
   await sleep(100);
   const bot = await startBot(environment);
   expect(await bot.url).toBe(`http://127.0.0.1:${port}`);
-  await sleep(300);
+  await sleep(1_000);
   const [told, commented] = await Promise.all([commands.stop(), comments.stop(), probes.stop()]);
 
   const taken = expectNoGap(told, 200);
@@ -116,7 +116,7 @@ test("healthz is not ok before events are taken", async () => {
 
 test("from the first moment that its port is open, the service alone answers every request", async () => {
   const port = await freePort();
-  const listing = sendAtIntervals(10, () => {
+  const listing = sendAtIntervals(40, () => {
     const headers = { authorization: "Bearer key-of-the-test" };
     return fetch(`http://127.0.0.1:${port}/api/v1/agent/runs`, { headers }).then(
       ({ status }) => status,
@@ -131,7 +131,7 @@ test("from the first moment that its port is open, the service alone answers eve
     { scriptArgs: ["service"] },
   );
   await service.url;
-  await sleep(300);
+  await sleep(1_000);
   expectNoGap(await listing.stop(), 200);
 });
 

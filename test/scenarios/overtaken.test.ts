@@ -47,9 +47,11 @@ test("in Slack, replies that arrive before the mention that they follow reach it
     await toSlack(inThread(5, "UALICE", "a reply in time"));
     return followUps("a reply in time") > 0;
   });
-  expect([followUps("overtaking reply"), followUps("nobody has asked"), followUps("a reply in time")]).toEqual([
-    2, 0, 1,
-  ]);
+  expect([
+    followUps("overtaking reply"),
+    followUps("nobody has asked"),
+    followUps("a reply in time"),
+  ]).toEqual([2, 0, 1]);
   expect(world.creates()).toHaveLength(before + 1);
 });
 
