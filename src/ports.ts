@@ -107,10 +107,17 @@ export interface Platform {
 /** A platform whose connection is open. */
 export interface OpenPlatform {
   readonly platform: Platform;
-  /** By method and path, such as `POST /chat/events`. */
-  readonly routes: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => unknown>>;
+  /**
+   * By method and path, such as `POST /chat/events`. `waitedMs`: how long the request has already waited while the
+   * bot was starting.
+   */
+  readonly routes: Readonly<
+    Record<string, (request: IncomingMessage, response: ServerResponse, waitedMs: number) => unknown>
+  >;
   /** Starts receiving. Resolves even if the platform is down: it then logs and keeps trying. */
   start?(): Promise<void>;
+  /** Returns whether it is still connecting after `start`, so that it receives nothing yet; absent: it is not. */
+  connecting?(): boolean;
   /** Stops receiving; resolves when every received event is acknowledged. */
   stop?(): Promise<void>;
 }
@@ -158,6 +165,8 @@ export interface PlatformKind {
   /** The variables to set to connect it, as the greeting lists them after "set". */
   readonly toConnect: string;
   readonly facts: PlatformFacts;
+  /** How long its server waits for an answer, in milliseconds, by path; absent if it sends no requests. */
+  readonly answerWithinMs?: Readonly<Record<string, number>>;
   /** Names of its people in the config file. */
   readonly people: NameForm;
   /** Names of its scopes in the config file, where `key` is the setting that lists them. */
@@ -211,5 +220,8 @@ export interface Clock {
   random(): number;
 }
 
-/** Saves an event. `ignored`: not for the bot. After `again` or a rejection, it must be redelivered. */
-export type Accept = (event: PersonEvent) => Promise<"saved" | "ignored" | "again">;
+/**
+ * Saves an event. `ignored`: not for the bot. After `again` or a rejection, it must be redelivered. An event that comes
+ * before its own thread is saved waits for that up to `patienceMs` (0 if absent), then the answer is `again`.
+ */
+export type Accept = (event: PersonEvent, patienceMs?: number) => Promise<"saved" | "ignored" | "again">;

@@ -75,7 +75,10 @@ function figuresOf(service: Service): Registry {
 const keyFile = (dataDir: string): string => join(dataDir, "embedded-service-key");
 
 /** The text that a started service prints; it never has the key itself. */
-function greeting({ command, apiKey, dataDir, publicUrl }: StandaloneConfig, url: string): string {
+function greeting(
+  { command, apiKey, dataDir, publicUrl }: StandaloneConfig,
+  { url }: Pick<Started, "url">,
+): string {
   const base = `${publicUrl ?? url}${basePath}`;
   const key = apiKey === null ? `$(cat '${keyFile(dataDir)}')` : "$AGENT_API_KEY";
   return [

@@ -9,7 +9,7 @@ import { type Place, platformOf, type Ref, type Scope } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock, Notes, Platform } from "#ports.ts";
-import type { Save } from "./save.ts";
+import type { Accepting } from "./accept.ts";
 
 /** Overlap of two searches, for deliveries in progress and for clocks that differ. */
 const overlapMs = 5 * 60_000;
@@ -31,7 +31,7 @@ export interface CatchUp {
 export function createCatchUp(options: {
   readonly platforms: readonly Platform[];
   readonly notes: Notes;
-  readonly save: Save;
+  readonly save: Accepting["take"];
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,4 +1,3 @@
-import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
 import type { Outcome } from "#core/outcome.ts";
@@ -15,8 +14,8 @@ import { createLanes } from "#engine/perform/lanes.ts";
 import { createPerformEffect } from "#engine/perform/perform-effect.ts";
 import { createSaveOutcome } from "#engine/perform/save-outcome.ts";
 import type { Accept, AgentRuns, Clock, Factories, Notes, Platform, Store, Transcripts } from "#ports.ts";
+import { createAccepting } from "./accept.ts";
 import { createCatchUp } from "./catch-up.ts";
-import { EngineStopped } from "./engine-stopped.ts";
 import { createSave } from "./save.ts";
 
 /** The engine's dependencies and settings. */
@@ -58,6 +57,8 @@ export interface Engine {
   readonly accept: Accept;
   /** Loads the unsettled threads, then starts performing and polling. Rejects like the store. */
   start(): Promise<void>;
+  /** Lets no accepted event wait any longer for what it belongs to: a stop follows. */
+  drain(): void;
   /** Starts nothing more; resolves when all work in flight has ended, or after `limits.stopMs`. */
   stop(): Promise<void>;
   status(): EngineStatus;
@@ -74,7 +75,6 @@ export function createEngine(options: EngineOptions): Engine {
     ...options.limits?.settlingMs,
   };
   const timers = createTimers(clock);
-  const accepting = createInFlight();
   const unsettled = new Set<Ref>();
   /** During loading: threads that an event has changed, so that a loaded copy is outdated. */
   let changedMeanwhile: Set<Ref> | null = null;
@@ -93,6 +93,7 @@ export function createEngine(options: EngineOptions): Engine {
     else unsettled.add(thread.id);
     if (openRuns.onSaved(thread)) poller.wake();
     lanes.onSaved(thread, before);
+    accepting.onSaved(thread);
     catchUp?.onSaved(thread);
   }
 
@@ -103,6 +104,7 @@ export function createEngine(options: EngineOptions): Engine {
       onSaved(thread, before);
     },
   });
+  const accepting = createAccepting({ store, save, timers, clock, log, observe });
   const openRuns = createOpenRuns(clock, timers);
   const deliver: Deliver = async (event) => (await save(event)).thread !== null;
   const poller = createPoller({
@@ -151,28 +153,11 @@ export function createEngine(options: EngineOptions): Engine {
     createCatchUp({
       ...options.catchUp,
       platforms: options.platforms,
-      save,
+      save: accepting.take,
       timers,
       clock,
       log,
     });
-
-  const accept: Accept = async (event) => {
-    if (stopping !== null) throw new EngineStopped();
-    const began = clock.now();
-    const measure = (answer: "saved" | "ignored" | "again" | "failed"): void =>
-      observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
-    try {
-      const { answer } = await accepting.track(save(event));
-      // `unknown` occurs only for hand-overs.
-      const known = answer === "unknown" ? "ignored" : answer;
-      measure(known);
-      return known;
-    } catch (error) {
-      measure("failed");
-      throw error;
-    }
-  };
 
   async function start(): Promise<void> {
     const meanwhile = new Set<Ref>();
@@ -189,14 +174,15 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function finish(): Promise<void> {
-    const ended = Promise.all([accepting.idle(), lanes.close(), poller.close(), catchUp?.close()]);
+    const ended = Promise.all([accepting.close(), lanes.close(), poller.close(), catchUp?.close()]);
     await Promise.race([ended, timers.sleep(limits.stopMs)]);
     timers.close();
   }
 
   return {
-    accept,
+    accept: accepting.accept,
     start,
+    drain: accepting.drain,
     stop() {
       stopping ??= finish();
       return stopping;

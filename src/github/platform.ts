@@ -6,6 +6,8 @@ import { platformName, scopeOf } from "./place.ts";
 export const github: PlatformKind = {
   name: platformName,
   title: "GitHub",
+  // https://docs.github.com/webhooks/using-webhooks/best-practices-for-using-webhooks
+  answerWithinMs: { "/github/webhooks": 10_000 },
   variables: gitHubVariables,
   toConnect: "GITHUB_WEBHOOK_SECRET, and GITHUB_TOKEN or a GitHub App",
   facts: {

@@ -5,7 +5,7 @@ import { type Config, isSandboxed, readConfig, secretsOf } from "#config/read-co
 import { createDecide } from "#core/decide/decide.ts";
 import { toApi } from "#core/effect.ts";
 import { createEngine } from "#engine/engine.ts";
-import type { Accept, Clock, Given, OpenPlatform, PlatformKind } from "#ports.ts";
+import type { Accept, Clock, Given, OpenPlatform, PlatformKind, PlatformSettings } from "#ports.ts";
 import { openStore } from "#store/open-store.ts";
 import { removeOldThreads } from "#store/remove-old-threads.ts";
 import { createMetrics } from "#web/metrics.ts";
@@ -13,7 +13,7 @@ import type { Check } from "#web/readiness.ts";
 import type { Site } from "#web/router.ts";
 import { createWeb } from "#web/server.ts";
 import { statusRoutes, warnOfUnready } from "#web/status.ts";
-import { type Building, openSandbox, startService } from "./embedded.ts";
+import { type Building, loadService, openSandbox, startService } from "./embedded.ts";
 import { greeting } from "./greeting.ts";
 import { type Program, run, type Started } from "./run.ts";
 
@@ -57,7 +57,21 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   stops.defer(() => store.close());
   stops.defer(removeOldThreads({ store, clock, log }));
 
-  const web = createWeb({ log });
+  const { api, rules } = config;
+  const sandboxed = isSandboxed(config.platforms);
+  const accept: Accept = (...given) => engine.accept(...given);
+  const openAll = (settings: readonly PlatformSettings[]): Promise<OpenPlatform[]> =>
+    Promise.all(settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })));
+  // Loading the modules takes most of a start: before the port is open, no request has to wait for it.
+  const connected = sandboxed
+    ? []
+    : await openAll(config.platforms.flatMap((platform) => platform.settings ?? []));
+  if (api.kind === "embedded") await loadService();
+
+  const web = createWeb({
+    log,
+    answerWithinMs: Object.assign({}, ...config.platforms.map(({ kind }) => kind.answerWithinMs)),
+  });
   const listening = await web.listen(config);
   if (!listening.ok) throw new Error(listening.problem);
   stops.defer(() => web.stop());
@@ -75,21 +89,13 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     mounts: {},
   };
 
-  const { api, rules } = config;
   const client = createAgentRunsClient({
     ...(api.kind === "remote" ? api : await startService(api, building)),
     // The engine repeats what failed: it searches for a write first, and frees the slot meanwhile.
     retries: 0,
     onTry: (tried) => log.debug("A request to the Agent Runs API", { ...tried }),
   });
-  const sandboxed = isSandboxed(config.platforms);
-  const settings = sandboxed
-    ? await openSandbox(building)
-    : config.platforms.flatMap((platform) => platform.settings ?? []);
-  const accept: Accept = (event) => engine.accept(event);
-  const opened = await Promise.all(
-    settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })),
-  );
+  const opened = sandboxed ? await openAll(await openSandbox(building)) : connected;
   const platforms = opened.map(({ platform }) => platform);
   const engine = createEngine({
     store,
@@ -108,6 +114,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   });
   const metrics = createMetrics(() => engine.status());
   stops.defer(() => engine.stop());
+  building.drains.push(engine.drain);
   for (const { stop } of opened) if (stop) stops.defer(stop);
 
   const checks: Record<string, Check> = {
@@ -130,6 +137,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   const running = stops.move();
   return {
     url,
+    connecting: opened.flatMap(({ platform, connecting }) => (connecting?.() ? platform.name : [])),
     stop() {
       for (const drain of building.drains) drain();
       return running.disposeAsync();

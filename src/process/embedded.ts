@@ -24,12 +24,15 @@ export interface Building {
   readonly mounts: Record<string, Site["mounts"][string]>;
 }
 
+/** Loads the embedded service's modules, which a bot with another API does not need. */
+export const loadService = () => import("#service/service.ts");
+
 /** Starts the embedded service. The bot uses it like a remote one, over HTTP and with a key. */
 export async function startService(
   { command, workDir, maxRuns, timeoutMs, offer }: Extract<ApiConfig, { kind: "embedded" }>,
   { config, environment, log, secrets, url, publicUrl, stops, drains, mounts }: Building,
 ): Promise<{ baseUrl: string; apiKey: string }> {
-  const { basePath, createService } = await import("#service/service.ts");
+  const { basePath, createService } = await loadService();
   const apiKey = keptKey(join(config.dataDir, "embedded-service-key"));
   secrets.push(apiKey);
   const ofPlatforms = config.platforms.flatMap(({ kind }) => kind.variables);

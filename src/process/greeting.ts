@@ -1,12 +1,18 @@
 import type { ApiConfig } from "#config/api.ts";
 import { type Config, isSandboxed } from "#config/read-config.ts";
+import type { Started } from "./run.ts";
 
-/** The text that a started bot prints: its connections, and the settings for the missing ones. `url`: where it listens. */
-export function greeting(config: Config, url: string): string {
+/** The text that a started bot prints: its connections, and the settings for the missing ones. */
+export function greeting(
+  config: Config,
+  { url, connecting = [] }: Pick<Started, "url" | "connecting">,
+): string {
   const publicUrl = config.publicUrl ?? url;
   const rows = config.platforms.map(({ kind, settings }) => [
     kind.title,
-    settings === null ? `not connected; set ${kind.toConnect}` : settings.reached(publicUrl),
+    settings === null
+      ? `not connected; set ${kind.toConnect}`
+      : settings.reached(publicUrl) + (connecting.includes(kind.name) ? ", still connecting" : ""),
   ]);
   rows.push(["Agents", agents(config.api)]);
   if (isSandboxed(config.platforms)) rows.push(["Sandbox", `try the bot at ${url}/sandbox`]);

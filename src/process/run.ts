@@ -11,6 +11,8 @@ import { createLog } from "./log.ts";
 export interface Started {
   /** Where it listens. */
   readonly url: string;
+  /** Names of the platforms that still connect, so that nothing is received from them yet. */
+  readonly connecting?: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export interface Program<C> {
   /** Starts it. Secrets made during the start are added to `secrets`, so that the log redacts them. */
   start(config: C, secrets: string[], log: Log): Promise<Started>;
   /** Returns the text to print once it has started. */
-  greeting(config: C, url: string): string;
+  greeting(config: C, started: Pick<Started, "url" | "connecting">): string;
 }
 
 /** Runs the program until a signal stops it; ends the process with status 1 and a reason if it can't start. */
@@ -50,9 +52,9 @@ export async function run<C extends { readonly logLevel: string }>(
   const starting = program.start(config, secrets, log);
   stopOnSignal(subject, starting, { log, byNpm: environment.npm_lifecycle_event === program.script });
   try {
-    const { url } = await starting;
-    process.stdout.write(program.greeting(config, url));
-    log.info(`${subject} has started`, { url, pid: process.pid });
+    const started = await starting;
+    process.stdout.write(program.greeting(config, started));
+    log.info(`${subject} has started`, { url: started.url, pid: process.pid });
   } catch (error) {
     log.debug(`${subject} could not start`, { error });
     refuse([whyNot(subject, error)]);

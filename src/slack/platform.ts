@@ -1,4 +1,5 @@
 import type { PlatformKind, PlatformSettings } from "#ports.ts";
+import { answerMs } from "./answer-time.ts";
 import { readSlackSettings, type SlackSettings, slackVariables } from "./config.ts";
 
 /** Describes Slack to the rest of the bot. */
@@ -6,6 +7,8 @@ export const slack: PlatformKind = {
   name: "slack",
   title: "Slack",
   variables: slackVariables,
+  // https://docs.slack.dev/interactivity/handling-user-interaction#acknowledgment_response
+  answerWithinMs: { "/slack/events": answerMs },
   toConnect: "SLACK_BOT_TOKEN, and SLACK_APP_TOKEN or SLACK_SIGNING_SECRET",
   facts: {
     hasStateLabels: false,

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Log } from "#base/log.ts";
 import { problemResponse } from "./broken-request.ts";
@@ -9,10 +9,13 @@ export type FetchHandler = (
   connection: { readonly incoming: { readonly socket: { destroy(): unknown } } },
 ) => Response | Promise<Response>;
 
+/** Answers a request. `waitedMs`: how long it has waited for the site to open, 0 for most. */
+export type Listener = (request: IncomingMessage, response: ServerResponse, waitedMs: number) => unknown;
+
 /** The server's routes. */
 export interface Site {
   /** By method and path, such as `POST /slack/events`; a listener may be asynchronous, and may reject. */
-  readonly routes: Readonly<Record<string, (...request: Parameters<RequestListener>) => unknown>>;
+  readonly routes: Readonly<Record<string, Listener>>;
   /** By prefix, such as `/api/v1`, for that path and all below it. */
   readonly mounts: Readonly<Record<string, FetchHandler>>;
 }
@@ -27,8 +30,8 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
 }
 
 /** Passes each request to its route or mount; answers 404 or 405 if there is none, and 500 if it throws. */
-export function createRouter({ routes, mounts }: Site, log: Log): RequestListener {
-  const paths = new Map<string, Map<string, Site["routes"][string]>>();
+export function createRouter({ routes, mounts }: Site, log: Log): Listener {
+  const paths = new Map<string, Map<string, Listener>>();
   for (const [key, listener] of Object.entries(routes)) {
     const [method = "", path = ""] = key.split(" ");
     paths.set(path, (paths.get(path) ?? new Map()).set(method, listener));
@@ -50,13 +53,13 @@ export function createRouter({ routes, mounts }: Site, log: Log): RequestListene
     ([prefix, fetch]) => [prefix, getRequestListener(fetch, options)] as const,
   );
 
-  const find = (request: IncomingMessage, response: ServerResponse): unknown => {
+  const find: Listener = (request, response, waitedMs) => {
     const path = (request.url ?? "/").split("?", 1)[0] ?? "/";
     const methods = paths.get(path);
     if (methods !== undefined) {
       // HEAD is GET without the body, which Node omits.
       const listener = methods.get(request.method === "HEAD" ? "GET" : (request.method ?? ""));
-      if (listener !== undefined) return listener(request, response);
+      if (listener !== undefined) return listener(request, response, waitedMs);
       response.setHeader("allow", [...methods.keys()].join(", "));
       return sendJson(response, 405, { error: `${path} only accepts ${[...methods.keys()].join(" and ")}` });
     }
@@ -65,9 +68,9 @@ export function createRouter({ routes, mounts }: Site, log: Log): RequestListene
     return sendJson(response, 404, { error: "there is nothing at this path" });
   };
 
-  return async (request, response) => {
+  return async (request, response, waitedMs) => {
     try {
-      await find(request, response);
+      await find(request, response, waitedMs);
     } catch (error) {
       log.error("A request failed", { method: request.method, path: request.url?.split("?", 1)[0], error });
       if (response.headersSent) response.destroy();

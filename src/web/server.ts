@@ -1,7 +1,8 @@
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import type { Log } from "#base/log.ts";
 import { answerBrokenRequests } from "./broken-request.ts";
-import { createRouter, type Site, sendJson } from "./router.ts";
+import { createEarlyRequests } from "./early-requests.ts";
+import { createRouter, type Listener, type Site, sendJson } from "./router.ts";
 
 /** The result of `listen`. */
 export type Listening =
@@ -10,19 +11,28 @@ export type Listening =
   /** `problem` is a sentence that says what to do. */
   | { readonly ok: false; readonly problem: string };
 
-/**
- * Creates the HTTP server of the bot or the service. `stopWithinMs` is how long requests under way may take after
- * `drain` or `stop`; 9,000 if absent, since supervisors often kill a process after ten seconds.
- */
-export function createWeb({ log, stopWithinMs = 9_000 }: { log: Log; stopWithinMs?: number }) {
-  const alive: RequestListener = (_, response) => sendJson(response, 200, { status: "ok" });
-  const starting: RequestListener = (request, response) => {
-    if (request.url?.split("?", 1)[0] === "/healthz") return alive(request, response);
+/** Options of `createWeb`. */
+export interface WebOptions {
+  readonly log: Log;
+  /**
+   * How long requests under way may take after `drain` or `stop`; 9,000 if absent, since supervisors often kill a
+   * process after ten seconds.
+   */
+  readonly stopWithinMs?: number;
+  /** How long senders wait for an answer, in milliseconds, by path; 10,000 if absent. */
+  readonly answerWithinMs?: Readonly<Record<string, number>>;
+}
+
+/** Creates the HTTP server of the bot or the service. */
+export function createWeb({ log, stopWithinMs = 9_000, answerWithinMs = {} }: WebOptions) {
+  const early = createEarlyRequests(answerWithinMs);
+  const healthy: Listener = (_, response) => sendJson(response, 200, { status: "ok" });
+  let listener: Listener = (request, response) => {
+    if (request.url?.split("?", 1)[0] !== "/healthz") return early.hold(request, response);
     response.setHeader("retry-after", "1");
-    sendJson(response, 503, { error: "the bot is starting: try again in a moment" });
+    return sendJson(response, 503, { status: "starting" });
   };
-  let router = starting;
-  const server = createServer((request, response) => router(request, response));
+  const server = createServer((request, response) => void listener(request, response, 0));
   answerBrokenRequests(server);
   // Ends slow requests; the largest webhook, 25 MB, fits in these times.
   server.headersTimeout = 15_000;
@@ -40,7 +50,10 @@ export function createWeb({ log, stopWithinMs = 9_000 }: { log: Log; stopWithinM
   return {
     /** Starts the time limit for stopping: connections end after `stopWithinMs`, even if `stop` comes later. */
     drain,
-    /** Starts to listen. Until `open`, everything but `/healthz` gets a 503 with `Retry-After`. */
+    /**
+     * Starts to listen. Requests wait until `open` as long as their senders do, then get a 503 with `Retry-After`;
+     * `/healthz` gets it at once.
+     */
     listen: ({ host, port }: { host: string; port: number }): Promise<Listening> =>
       new Promise((resolve) => {
         server.once("error", (error: NodeJS.ErrnoException) => {
@@ -54,14 +67,16 @@ export function createWeb({ log, stopWithinMs = 9_000 }: { log: Log; stopWithinM
           resolve({ ok: true, port: real, url: `http://${reachable(host)}:${real}` });
         });
       }),
-    /** Starts to answer requests. */
+    /** Starts to answer requests, those that have waited first. */
     open: (site: Site): void => {
-      router = createRouter({ ...site, routes: { "GET /healthz": alive, ...site.routes } }, log);
+      listener = createRouter({ ...site, routes: { "GET /healthz": healthy, ...site.routes } }, log);
+      early.release(listener);
     },
     /** Refuses new requests and waits for those under way, `stopWithinMs` at most. */
-    stop: (): Promise<void> => {
-      if (!server.listening) return Promise.resolve();
+    stop: async (): Promise<void> => {
+      if (!server.listening) return;
       drain();
+      await early.refuse();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // A kept-alive connection becomes idle only after its last answer, so this is repeated.
       const closing = setInterval(

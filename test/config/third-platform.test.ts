@@ -53,9 +53,9 @@ test("a platform's folder brings its variables, their problems and its secrets",
 
 test("a platform's folder brings its line of the greeting", () => {
   const url = "http://127.0.0.1:3000";
-  expect(greeting(sound({}), url)).toContain(
+  expect(greeting(sound({}), { url })).toContain(
     "\n  Line chat  not connected; set LINE_CHAT_ADDRESS and LINE_CHAT_PASSWORD\n",
   );
-  expect(greeting(sound(connected), url)).toContain("\n  Line chat  connected to 127.0.0.1:7000\n");
-  expect(greeting(sound(connected), url)).not.toContain("sandbox");
+  expect(greeting(sound(connected), { url })).toContain("\n  Line chat  connected to 127.0.0.1:7000\n");
+  expect(greeting(sound(connected), { url })).not.toContain("sandbox");
 });

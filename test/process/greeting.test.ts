@@ -7,7 +7,7 @@ import { slack } from "#slack/platform.ts";
 function greetingOf(env: Record<string, string>): string {
   const reading = readConfig(env, () => null, [slack, github]);
   if (!reading.ok) throw new Error(reading.problems.join("\n"));
-  return greeting(reading.config, "http://127.0.0.1:3000");
+  return greeting(reading.config, { url: "http://127.0.0.1:3000" });
 }
 
 test("with nothing set up, it names the sandbox and the variables to set", () => {

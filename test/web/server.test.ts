@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { recordingLog } from "#test/support/logs.ts";
 import { createMetrics } from "#web/metrics.ts";
 import type { Site } from "#web/router.ts";
-import { createWeb } from "#web/server.ts";
+import { createWeb, type WebOptions } from "#web/server.ts";
 import { statusRoutes } from "#web/status.ts";
 
 const running: ReturnType<typeof createWeb>[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 /** A server that listens, its base URL, and what it logged. */
-async function listening(options: { stopWithinMs?: number } = {}) {
+async function listening(options: Omit<WebOptions, "log"> = {}) {
   const { log, lines } = recordingLog();
   const web = createWeb({ log, ...options });
   running.push(web);
@@ -36,15 +36,101 @@ test("port 0 returns the actual port", async () => {
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
 });
 
-test("until the bot is open, healthz answers 200 and everything else 503", async () => {
+/** A site whose one route keeps the bodies and the waiting times of its requests. */
+function keepingSite() {
+  const taken: { body: string; waitedMs: number }[] = [];
+  const site: Site = {
+    routes: {
+      "POST /slack/events": async (incoming, response, waitedMs) => {
+        let body = "";
+        for await (const part of incoming) body += String(part);
+        taken.push({ body, waitedMs });
+        response.end("taken");
+      },
+    },
+    mounts: { "/api/v1": () => new Response("here") },
+  };
+  return { site, taken };
+}
+
+/** Sends a request and resolves once it has arrived. */
+async function arrived(port: number, body: string) {
+  const headers = { expect: "100-continue" };
+  const sending = request({ port, host: "127.0.0.1", method: "POST", path: "/slack/events", headers });
+  const status = new Promise<number | undefined>((resolve, reject) => {
+    sending.once("error", reject);
+    sending.once("response", (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+  });
+  status.catch(() => {});
+  sending.flushHeaders();
+  await once(sending, "continue");
+  sending.end(body);
+  return { status, leave: () => sending.destroy() };
+}
+
+test("requests wait until the bot is open, and are then taken once each, in their order", async () => {
+  const { web, url, port } = await listening();
+  const { site, taken } = keepingSite();
+  const bodies = ["first", "second", "third"];
+  const early: Promise<number | undefined>[] = [];
+  for (const body of bodies) early.push((await arrived(port, body)).status);
+  const large = fetch(`${url}/slack/events`, { method: "POST", body: "x".repeat(300_000) });
+  const other = fetch(`${url}/api/v1/agent/runs`);
+  web.open(site);
+  expect(await Promise.all(early)).toEqual([200, 200, 200]);
+  expect(await (await large).text()).toBe("taken");
+  expect(await (await other).text()).toBe("here");
+  await fetch(`${url}/slack/events`, { method: "POST", body: "late" });
+  const waited = taken.filter(({ body }) => bodies.includes(body));
+  expect(waited.map(({ body }) => body)).toEqual(bodies);
+  expect(waited.every(({ waitedMs }) => waitedMs > 0)).toBe(true);
+  expect(taken).toHaveLength(5);
+  expect(taken.at(-1)).toEqual({ body: "late", waitedMs: 0 });
+});
+
+test("healthz is 200 only once requests are answered", async () => {
   const { web, url } = await listening();
+  for (const query of ["", "?probe=1"]) {
+    const early = await fetch(`${url}/healthz${query}`);
+    expect([early.status, await early.json()]).toEqual([503, { status: "starting" }]);
+    expect(early.headers.get("retry-after")).toBe("1");
+  }
+  web.open({ routes: {}, mounts: {} });
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  expect((await fetch(`${url}/healthz?probe=1`)).status).toBe(200);
-  const early = await fetch(`${url}/slack/events`, { method: "POST", body: "{}" });
-  expect(early.status).toBe(503);
-  expect(early.headers.get("retry-after")).toBe("1");
-  web.open({ routes: { "POST /slack/events": (_, response) => response.end("taken") }, mounts: {} });
-  expect(await (await fetch(`${url}/slack/events`, { method: "POST", body: "{}" })).text()).toBe("taken");
+});
+
+test("a request that waits as long as its sender does gets a 503 and is never taken; others wait on", async () => {
+  const { web, url } = await listening({ answerWithinMs: { "/slack/events": 700, "/api/v1": 700 } });
+  const { site, taken } = keepingSite();
+  const patient = fetch(`${url}/api/v1/agent/runs`);
+  const late = await fetch(`${url}/slack/events?x=1`, { method: "POST", body: "x".repeat(300_000) });
+  expect([late.status, late.headers.get("retry-after")]).toEqual([503, "1"]);
+  web.open(site);
+  expect((await patient).status).toBe(200);
+  expect(taken).toEqual([]);
+});
+
+test("a request whose sender has left while it waited is not taken", async () => {
+  const { web, url, port } = await listening();
+  const { site, taken } = keepingSite();
+  const leaving = await arrived(port, "gone");
+  leaving.leave();
+  await expect(leaving.status).rejects.toThrow();
+  // The server notices it within a few turns.
+  for (let turn = 0; turn < 5; turn += 1) await fetch(`${url}/healthz`);
+  web.open(site);
+  expect(await (await fetch(`${url}/slack/events`, { method: "POST", body: "x" })).text()).toBe("taken");
+  expect(taken.map(({ body }) => body)).toEqual(["x"]);
+});
+
+test("stopping a server that never opened answers the waiting requests at once", async () => {
+  const { web, port } = await listening();
+  const { status } = await arrived(port, "{}");
+  await web.stop();
+  expect(await status).toBe(503);
 });
 
 test("an unknown path is a 404 in JSON", async () => {

@@ -4,12 +4,10 @@ import { HTTPModuleFunctions } from "@slack/bolt";
 import { z } from "zod";
 import { discardRest } from "#base/discard-rest.ts";
 import type { Log } from "#base/log.ts";
+import { answerMs, patienceMs } from "#slack/answer-time.ts";
 
 /** Far above Slack's largest payload, an interaction that holds its whole message. */
 const bodyLimitBytes = 1024 * 1024;
-
-/** Slack waits three seconds for an answer. */
-const answerMs = 3_000;
 
 /** https://docs.slack.dev/reference/events/url_verification, and the check of a slash command's certificate. */
 const check = z.union([
@@ -21,13 +19,17 @@ const check = z.union([
 export interface ListenerOptions {
   readonly signingSecret: string;
   readonly log: Log;
-  /** Resolves when the payload's event is durable or not for the bot; a rejection makes Slack deliver it again. */
-  readonly take: (payload: unknown) => Promise<void>;
+  /**
+   * Resolves when the payload's event is durable or not for the bot; a rejection makes Slack deliver it again. The
+   * event may wait `patienceMs` for what it belongs to.
+   */
+  readonly take: (payload: unknown, patienceMs: number) => Promise<void>;
 }
 
 /** Returns the HTTP listener, which answers every request itself; see `SlackReceiver.listener`. */
 export function createListener({ signingSecret, log, take }: ListenerOptions) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (request: IncomingMessage, response: ServerResponse, waitedMs = 0): Promise<void> => {
+    const arrivedMs = performance.now() - waitedMs;
     // Neither Node nor Bolt reads the rest of a refused body.
     response.once("finish", () => discardRest(request));
     if (Number(request.headers["content-length"] ?? 0) > bodyLimitBytes) return answer(response, 413);
@@ -45,12 +47,13 @@ export function createListener({ signingSecret, log, take }: ListenerOptions) {
       if ("challenge" in data) return HTTPModuleFunctions.buildUrlVerificationResponse(response, data);
       return answer(response, 200);
     }
+    const spentMs = performance.now() - arrivedMs;
     const late = setTimeout(() => {
       log.warn("An event from Slack was not saved in time");
       answer(response, 503);
-    }, answerMs);
+    }, answerMs - spentMs);
     try {
-      await take(body);
+      await take(body, patienceMs - spentMs);
       answer(response, 200);
     } catch (error) {
       log.warn("Slack has to deliver an event again", { error: String(error) });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "#base/log.ts";
 import type { Accept } from "#ports.ts";
 import type { SlackSettings } from "#slack/config.ts";
@@ -8,6 +9,9 @@ import { translate } from "#slack/translate.ts";
 import { createClient } from "#slack/web-client.ts";
 import { createListener } from "./http.ts";
 import { createSocket } from "./socket.ts";
+
+/** A start does not wait longer for Slack. */
+const connectMs = 3_000;
 
 /** Options of `createSlackReceiver`. */
 export interface SlackReceiverOptions extends SlackSettings {
@@ -22,11 +26,17 @@ export interface SlackReceiver {
   /**
    * Answers `POST /slack/events`; absent in Socket Mode. 200: the event is durable or not for the bot; 400:
    * neither a JSON object nor a form; 401: forged or stale signature; 413: too long; 503: Slack has to deliver
-   * it again.
+   * it again. `waitedMs`: how long the request has already waited.
    */
-  readonly listener?: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly listener?: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    waitedMs?: number,
+  ) => Promise<void>;
   /** Starts to receive. Resolves even if Slack is down; connecting then continues, and is logged. */
   start(): Promise<void>;
+  /** Returns whether Socket Mode has no connection. */
+  connecting(): boolean;
   /** Resolves when nothing more is received over the socket and all its events are acked or given up. */
   stop(): Promise<void>;
 }
@@ -37,12 +47,12 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
   const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log }));
 
   /** Rejects if the event was not taken in, so that Slack delivers it again. */
-  async function take(body: unknown): Promise<void> {
+  async function take(body: unknown, patienceMs: number): Promise<void> {
     const payload = readPayload(body);
     if (payload === null) return;
     const event = translate(payload, await identity(), now());
     if (event === null) return;
-    const taken = await accept(event).catch((error: unknown) => {
+    const taken = await accept(event, patienceMs).catch((error: unknown) => {
       throw new Error(`${event.id} was not taken in: ${error}`, { cause: error });
     });
     if (taken === "again") throw new Error(`${event.id} came before what it belongs to`);
@@ -52,11 +62,15 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
   return {
     ...(receive.kind === "http" ? { listener: createListener({ ...receive, log, take }) } : {}),
     async start() {
-      socket?.start();
-      await identity().catch((error: unknown) => {
+      const known = identity().catch((error: unknown) => {
         log.warn("Slack does not answer yet; events are refused until it does", { error: String(error) });
       });
+      await Promise.race([
+        Promise.all([known, socket?.start()]),
+        delay(connectMs, undefined, { ref: false }),
+      ]);
     },
+    connecting: () => socket?.connecting() ?? false,
     stop: async () => socket?.stop(),
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "#base/log.ts";
+import { patienceMs } from "#slack/answer-time.ts";
 import { faultOf } from "#slack/faults.ts";
 import { clientOptions, vendorLog } from "#slack/web-client.ts";
 import { type Envelope, SocketClient } from "./socket-client.ts";
@@ -9,14 +10,19 @@ export interface SocketOptions {
   readonly appToken: string;
   readonly apiUrl?: string | undefined;
   readonly log: Log;
-  /** Resolves when the payload's event is durable or not for the bot; a rejection leaves it unacked. */
-  readonly take: (payload: unknown) => Promise<void>;
+  /**
+   * Resolves when the payload's event is durable or not for the bot; a rejection leaves it unacked. The event may
+   * wait `patienceMs` for what it belongs to.
+   */
+  readonly take: (payload: unknown, patienceMs: number) => Promise<void>;
 }
 
 /** A Socket Mode connection that reconnects whenever it ends. */
 export interface Socket {
-  /** Starts to connect, and retries until it succeeds. */
-  start(): void;
+  /** Starts to connect, and retries until it succeeds. Resolves after the first try. */
+  start(): Promise<void>;
+  /** Returns whether there is no connection now. */
+  connecting(): boolean;
   /** Resolves when the connection is closed and every received event is acked or given up. */
   stop(): Promise<void>;
 }
@@ -35,10 +41,12 @@ const takeMs = 3_000;
 export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): Socket {
   const stopping = new AbortController();
   const underWay = new Set<Promise<void>>();
+  const tried = Promise.withResolvers<void>();
+  let isConnected = false;
 
   async function receive({ payload, ack }: Envelope): Promise<void> {
     try {
-      await take(payload);
+      await take(payload, patienceMs);
       await ack();
     } catch (error) {
       log.warn("Slack has to deliver an event again", { error: String(error) });
@@ -64,8 +72,11 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
   );
 
   async function connected(): Promise<void> {
+    isConnected = true;
+    tried.resolve();
     log.info("Connected to Slack");
     await new Promise<void>((resolve) => client.once("disconnected", () => resolve()));
+    isConnected = false;
     log.info("The connection to Slack has ended");
   }
 
@@ -80,6 +91,7 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
         failures = 0;
       } catch (error) {
         failures += 1;
+        tried.resolve();
         const { reason, retryAfterMs } = faultOf(error);
         const waitMs = retryAfterMs ?? Math.min(longestWaitMs, firstWaitMs * 2 ** (failures - 1));
         log.warn("No connection to Slack; trying again", { reason, waitMs });
@@ -92,7 +104,9 @@ export function createSocket({ appToken, apiUrl, log, take }: SocketOptions): So
   return {
     start() {
       running ??= stayConnected();
+      return tried.promise;
     },
+    connecting: () => !isConnected,
     async stop() {
       stopping.abort();
       await Promise.race([Promise.allSettled(underWay), delay(takeMs, undefined, { ref: false })]);

@@ -1,3 +1,4 @@
+import type { Decide } from "#core/decide/decide.ts";
 import type { CardEffect, CreateEffect, Effect, FollowUpEffect, ReplyEffect } from "#core/effect.ts";
 import type { CommandEvent } from "#core/event.ts";
 import { referenceLine } from "#core/run.ts";
@@ -28,7 +29,14 @@ export interface SetUp {
   restart(): SetUp;
 }
 
-export function setUp(options: { readonly limits?: Partial<Limits>; readonly after?: SetUp } = {}): SetUp {
+export function setUp(
+  options: {
+    readonly limits?: Partial<Limits>;
+    /** The decisions; small ones that the test plans if absent. */
+    readonly decide?: Decide;
+    readonly after?: SetUp;
+  } = {},
+): SetUp {
   const { after } = options;
   const clock = after?.clock ?? createHandClock();
   const store = after?.store ?? createMemoryStore();
@@ -44,7 +52,7 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
     transcripts: api,
     factories: api,
     platforms: [chat, forge],
-    decide: small.decide,
+    decide: options.decide ?? small.decide,
     clock,
     log,
     runName: "bot",
