@@ -12,6 +12,8 @@ import type { BadWorld } from "#test/support/worlds/bad-world.ts";
 import { badApi, badGitHub, badSlack } from "#test/support/worlds/behaviours.ts";
 import { createApi } from "./api.ts";
 
+const shiftedClock = join(import.meta.dirname, "../support/worlds/shifted-clock.mjs");
+
 export const repo = "octo/app";
 
 /** The bot is in `general`, `web` and `ops`, and not in `closed`; `mallory` is not on the list. */
@@ -70,6 +72,10 @@ export async function createTown(options: TownOptions = {}) {
   });
   const { slack, github } = standIns;
 
+  const clockFile = join(folder, "clock");
+  const steps = (options.world?.ownClock ?? []).map(({ afterMs, byMs }) =>
+    setTimeout(() => writeFileSync(clockFile, String(byMs)), afterMs),
+  );
   const { api = {}, slack: badly = {}, github: poorly = {} } = options.world ?? {};
   const { SLACK_API_URL = "", GITHUB_API_URL = "" } = standIns.environment;
   const proxies = [
@@ -119,6 +125,7 @@ export async function createTown(options: TownOptions = {}) {
     AGENT_API_KEY: secrets.apiKey,
     ...(options.world?.slack ? { SLACK_API_URL: `${slackProxy.url}/api/` } : {}),
     ...(options.world?.github ? { GITHUB_API_URL: gitHubProxy.url } : {}),
+    ...(options.world?.ownClock ? { CLOCK_FILE: clockFile, NODE_OPTIONS: `--import ${shiftedClock}` } : {}),
     ...options.environment,
   });
 
@@ -178,6 +185,7 @@ export async function createTown(options: TownOptions = {}) {
       for (const child of launched) await child.end("SIGKILL");
       service?.signal("SIGCONT");
       await service?.end("SIGTERM");
+      for (const step of steps) clearTimeout(step);
       for (const proxy of proxies) await proxy.close();
       await standIns.close();
       if (!keep) rmSync(folder, { recursive: true, force: true });

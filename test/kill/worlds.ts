@@ -78,6 +78,22 @@ const rows: readonly Row[] = [
     world: { api: { clockMs: (ms) => Math.round(3_000 * Math.sin(ms / 700)) } },
   },
   {
+    name: "this machine's clock put back by 90 s",
+    world: { ownClock: [{ afterMs: 8_000, byMs: -90_000 }] },
+  },
+  {
+    name: "this machine's clock a day ahead for a moment, kills",
+    world: {
+      ownClock: [
+        { afterMs: 6_000, byMs: 86_400_000 },
+        { afterMs: 10_000, byMs: 0 },
+      ],
+      api: { creates: { unavailable: 0.3 } },
+    },
+    settlingSeconds: 2,
+    kills: 4,
+  },
+  {
     name: "edits of cards limited",
     world: { slack: { edits: { limited: 0.5 } } },
   },

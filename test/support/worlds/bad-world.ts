@@ -40,6 +40,8 @@ export interface BadPlatform {
 
 /** A world around the bot. */
 export interface BadWorld {
+  /** Steps of the clock of the bot's machine: from then on it differs from the real one by `byMs`. */
+  readonly ownClock?: readonly { readonly afterMs: number; readonly byMs: number }[];
   readonly api?: BadApi;
   readonly slack?: BadPlatform;
   readonly github?: BadPlatform;
