@@ -15,6 +15,7 @@ import { permissionKnown, permissionUnknown } from "./person.ts";
 import {
   followUpLost,
   followUpTaken,
+  followUpUnsure,
   notFollowed,
   runCreated,
   runNotStarted,
@@ -93,6 +94,9 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     waitMs,
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
+  if (effect.kind === "follow-up" && fault.certainty === "unknown" && !effect.uncertain) {
+    followUpUnsure(draft, effect);
+  }
   // A person who waits sees at once why nothing is repeated.
   const isShown = fault.searching || tries > quietTries || draft.nowMs - Date.parse(effect.since) >= quietMs;
   if (!isShown) return;

@@ -3,6 +3,8 @@ import type { Clock } from "#ports.ts";
 export interface HandClock extends Clock {
   /** Advances the time, fires the due timers in order, and waits for their consequences. */
   advance(ms: number): Promise<void>;
+  /** Sets `now` ahead, or back by a negative time. `elapsed` and the timers stay as they are. */
+  step(ms: number): void;
   /** Number of pending timers. */
   waiting(): number;
 }
@@ -13,30 +15,34 @@ export async function settle(): Promise<void> {
 }
 
 export function createHandClock(startMs = Date.parse("2026-01-01T00:00:00Z")): HandClock {
-  let nowMs = startMs;
+  let elapsedMs = 0;
+  let setMs = startMs;
   const timers = new Set<{ readonly at: number; readonly then: () => void }>();
   return {
-    now: () => nowMs,
-    elapsed: () => nowMs,
+    now: () => setMs + elapsedMs,
+    elapsed: () => elapsedMs,
     random: () => 0.5,
     after(ms, then) {
-      const timer = { at: nowMs + ms, then };
+      const timer = { at: elapsedMs + ms, then };
       timers.add(timer);
       return () => timers.delete(timer);
     },
     async advance(ms) {
-      const target = nowMs + ms;
+      const target = elapsedMs + ms;
       await settle();
       for (;;) {
         const due = [...timers].filter(({ at }) => at <= target).sort((one, two) => one.at - two.at);
         const next = due[0];
         if (next === undefined) break;
         timers.delete(next);
-        nowMs = Math.max(nowMs, next.at);
+        elapsedMs = Math.max(elapsedMs, next.at);
         next.then();
         await settle();
       }
-      nowMs = target;
+      elapsedMs = target;
+    },
+    step(ms) {
+      setMs += ms;
     },
     waiting: () => timers.size,
   };
