@@ -49,8 +49,9 @@ test.each([
   ["set back by a day", -24 * hourMs],
   ["set ahead by a day", 24 * hourMs],
 ])("an end is told in time while our own clock is %s", async (_, stepMs) => {
-  const { clock, api, told } = await started("INPROGRESS");
+  const { clock, api, engine, told } = await started("INPROGRESS");
   clock.step(stepMs);
+  await engine.accept(mention("another", { place: "slack:T1:C1:200.1" }));
   await clock.advance(5_000);
   api.turn("run-1", "SUCCEEDED");
   await clock.advance(3_000);
