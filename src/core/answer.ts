@@ -29,7 +29,10 @@ function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): read
   const next = messages.findIndex(
     ({ role, at }, index) => index > 0 && role === "user" && Date.parse(at ?? "") > endMs + toleranceMs,
   );
-  return next < 0 ? messages : messages.slice(0, next);
+  const before = messages.slice(0, Math.max(next, 0));
+  // A later time before it: the API's clock was set back, so its times don't say what came first.
+  const isSetBack = before.some(({ at }) => Date.parse(at ?? "") > endMs + toleranceMs);
+  return next < 0 || isSetBack ? messages : before;
 }
 
 /** False if either time is absent. */

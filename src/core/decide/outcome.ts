@@ -48,6 +48,8 @@ export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
   const { outcome } = event;
   const effect = draft.thread.effects.find((pending) => pending.id === event.effect);
   if (effect === undefined) return;
+  const isUnsure = !outcome.ok && outcome.fault.certainty === "unknown" && !effect.uncertain;
+  if (isUnsure && effect.kind === "follow-up") followUpUnsure(draft, effect);
   if (!outcome.ok && triedAgain(draft, effect, outcome.fault)) {
     return tryLater(draft, effect, outcome.fault, event.random);
   }
@@ -94,9 +96,6 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     waitMs,
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
-  if (effect.kind === "follow-up" && fault.certainty === "unknown" && !effect.uncertain) {
-    followUpUnsure(draft, effect);
-  }
   // A person who waits sees at once why nothing is repeated.
   const isShown = fault.searching || tries > quietTries || draft.nowMs - Date.parse(effect.since) >= quietMs;
   if (!isShown) return;

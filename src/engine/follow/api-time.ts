@@ -15,10 +15,12 @@ export interface ApiTime {
   /** Returns the present time or, where the API doesn't give it, the newest time seen; null before the first page. */
   now(): number | null;
   /**
-   * Returns the start of a list that shows all changes after the newest one seen, at `newest`. Times that came from a
-   * clock that was set back since don't count. `isWide`: also changes by a clock that has just been set back.
+   * Returns the start of a list of all changes since the newest one seen, at `newest`, and for `backMs` before it. A
+   * time from a clock that has been set back since doesn't count.
    */
-  after(newest: number, backMs: number, isWide: boolean): number;
+  after(newest: number, backMs: number): number;
+  /** Returns the start of the list that has also the changes after a step of the clock back from there. */
+  wellBefore(after: number): number;
   /** Returns a time before all changes (or creations) of the runs that are not known yet; null if it can't tell. */
   before(runs: readonly OpenRun[], by: "updated_at" | "created_at"): number | null;
 }
@@ -52,11 +54,9 @@ export function createApiTime(clock: Clock): ApiTime {
       if (newest > (seen?.ms ?? 0)) seen = { ms: newest, servedAt: null };
     },
     now,
-    after(newest, backMs, isWide) {
-      const last = Math.min(newest, now() ?? newest) - backMs;
-      if (!isWide) return last;
-      return seen?.servedAt == null ? last - skewMs : Math.min(last, (now() ?? last) - skewMs);
-    },
+    after: (newest, backMs) => Math.min(newest, now() ?? newest) - backMs,
+    wellBefore: (after) =>
+      (seen?.servedAt == null ? after : Math.min(after + skewMs, now() ?? after)) - skewMs,
     before(runs, by) {
       let least = Number.POSITIVE_INFINITY;
       for (const run of runs) {

@@ -109,17 +109,22 @@ export function createSweeper(options: {
       listedAt.set(name, now);
       const mark = watermarks.get(name);
       const isWide = mark === undefined || now < wideUntil || isWideDue(mark, now);
-      let after =
-        mark === undefined
-          ? apiTime.before(runs, "updated_at")
-          : apiTime.after(mark.newest, overlapOf(mark, now), isWide);
+      const latest =
+        mark === undefined ? Number.NEGATIVE_INFINITY : apiTime.after(mark.newest, overlapOf(mark, now));
+      const isKnown = (run: Run): boolean => Date.parse(run.updated_at) <= latest;
+      let after = mark === undefined ? apiTime.before(runs, "updated_at") : latest;
+      if (mark !== undefined && isWide) after = apiTime.wellBefore(latest);
       let newest = mark?.front ?? after ?? 0;
       let isPast = false;
       const reading = { name, by: "updated_at" as const, mostPages, ...(after === null ? {} : { after }) };
       const end = await readPages(list, reading, async (page) => {
-        const newsBefore = news;
+        let newsBefore = news;
         for (const run of page) newest = Math.max(newest, Date.parse(run.updated_at) || 0);
-        await receiveAll(page, "changes");
+        const known = page.filter(isKnown);
+        await receiveAll(known.length === 0 ? page : page.filter((run) => !isKnown(run)), "changes");
+        // Looking back goes on only where it finds something.
+        if (known.length > 0) newsBefore = news;
+        await receiveAll(known, "changes");
         if (stopped()) return "enough";
         after ??= apiTime.before(runs, "updated_at");
         isPast = after !== null && isBefore(page, after);

@@ -3,7 +3,7 @@ import type { Clock } from "#ports.ts";
 export interface HandClock extends Clock {
   /** Advances the time, fires the due timers in order, and waits for their consequences. */
   advance(ms: number): Promise<void>;
-  /** Sets `now` ahead, or back by a negative time. `elapsed` and the timers stay as they are. */
+  /** Sets the wall clock forward, or back by a negative step; nothing else notices. */
   step(ms: number): void;
   /** Number of pending timers. */
   waiting(): number;
@@ -15,34 +15,34 @@ export async function settle(): Promise<void> {
 }
 
 export function createHandClock(startMs = Date.parse("2026-01-01T00:00:00Z")): HandClock {
-  let elapsedMs = 0;
-  let setMs = startMs;
+  let nowMs = startMs;
+  let steppedMs = 0;
   const timers = new Set<{ readonly at: number; readonly then: () => void }>();
   return {
-    now: () => setMs + elapsedMs,
-    elapsed: () => elapsedMs,
+    now: () => nowMs + steppedMs,
+    elapsed: () => nowMs - startMs,
     random: () => 0.5,
     after(ms, then) {
-      const timer = { at: elapsedMs + ms, then };
+      const timer = { at: nowMs + ms, then };
       timers.add(timer);
       return () => timers.delete(timer);
     },
     async advance(ms) {
-      const target = elapsedMs + ms;
+      const target = nowMs + ms;
       await settle();
       for (;;) {
         const due = [...timers].filter(({ at }) => at <= target).sort((one, two) => one.at - two.at);
         const next = due[0];
         if (next === undefined) break;
         timers.delete(next);
-        elapsedMs = Math.max(elapsedMs, next.at);
+        nowMs = Math.max(nowMs, next.at);
         next.then();
         await settle();
       }
-      elapsedMs = target;
+      nowMs = target;
     },
     step(ms) {
-      setMs += ms;
+      steppedMs += ms;
     },
     waiting: () => timers.size,
   };
