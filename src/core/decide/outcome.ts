@@ -48,8 +48,10 @@ export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
   const { outcome } = event;
   const effect = draft.thread.effects.find((pending) => pending.id === event.effect);
   if (effect === undefined) return;
-  const isUnsure = !outcome.ok && outcome.fault.certainty === "unknown" && !effect.uncertain;
-  if (isUnsure && effect.kind === "follow-up") followUpUnsure(draft, effect);
+  if (effect.kind === "follow-up" && !outcome.ok && outcome.fault.certainty === "unknown") {
+    // After a crash the first search shows that an earlier try may have succeeded.
+    if (!outcome.fault.searching || !effect.uncertain) followUpUnsure(draft, effect);
+  }
   if (!outcome.ok && triedAgain(draft, effect, outcome.fault)) {
     return tryLater(draft, effect, outcome.fault, event.random);
   }

@@ -62,6 +62,7 @@ test.each([500, 1_500, 2_500, 4_000, 9_000])(
 test.each([
   ["soon", 5_000],
   ["late", 45_000],
+  ["later than the settling time", 100_000],
 ])("every end is told though follow-ups break off after they were taken, and show %s", async (_, lagMs) => {
   for (const turnMs of [500, 3_000, 20_000, 70_000]) {
     for (const ends of [() => "SUCCEEDED", () => "BLOCKED", (n: number) => (n % 2 ? "BLOCKED" : "FAILED")]) {
