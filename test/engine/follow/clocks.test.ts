@@ -129,22 +129,26 @@ test("a run that returns to a state at the very time of an earlier snapshot is s
   expect(told()).toBe(1);
 });
 
-test("every end and every question is told once while the API's clock jitters, steps, and its lists lag", async () => {
+test.each([
+  ["lists lag", 0],
+  ["all reading lags", 5_000],
+])("every end and every question is told once while the clocks jitter and step, and %s", async (_, lag) => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const it = await started("INPROGRESS", (api) => {
       api.givesTime = seed % 2 === 0;
     });
-    const turns = createRandomTurns(seed);
-    for (const { state, skewMs, listLagMs, waitMs } of turns) {
-      it.api.skewMs = skewMs;
-      it.api.listLagMs = listLagMs;
+    const turns = createRandomTurns(seed, lag);
+    for (const { state, skewMs, listLagMs, fetchLagMs, stepMs, waitMs } of turns) {
+      Object.assign(it.api, { skewMs, listLagMs, fetchLagMs });
+      it.clock.step(stepMs);
       if (state === "follow-up") await it.engine.accept(reply("go on"));
       else it.api.turn("run-1", state);
       await it.clock.advance(waitMs);
     }
     const ends = turns.filter(({ state }) => state === "BLOCKED" || state === "SUCCEEDED").length;
-    it.api.listLagMs = 0;
+    Object.assign(it.api, { listLagMs: 0, fetchLagMs: 0 });
     await it.clock.advance(10 * minuteMs);
     expect({ seed, told: it.told() }).toEqual({ seed, told: ends });
+    expect(it.store.get(place).runs[0]?.run?.state).toBe(it.api.runs.get("run-1")?.state);
   }
 });
