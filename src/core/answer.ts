@@ -39,7 +39,10 @@ function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): read
     const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
     return isLate(message, 0) || isLate(answer, lateAnswerMs);
   });
-  return next < 0 ? messages : messages.slice(0, next);
+  const before = messages.slice(0, Math.max(next, 0));
+  // A later time before it: the API's clock was set back, so its times don't say what came first.
+  const isSetBack = before.some((message) => isLate(message, lateAnswerMs));
+  return next < 0 || isSetBack ? messages : before;
 }
 
 /** False if either time is absent. */

@@ -82,6 +82,8 @@ export interface RunEvent {
   readonly run: Run;
   /** Set if the settling deadline has passed: the record's `followUps` when the snapshot was requested. */
   readonly followUps?: number;
+  /** The run had passed this snapshot, but has been at it again for longer than any list or replica lags. */
+  readonly isLasting?: boolean;
 }
 
 /** The outcome of an effect. `random`, 0 to 1, spreads the next try. */

@@ -1,4 +1,8 @@
-/** Decides which snapshots of a run are news to its thread, and when an end is final. */
+/**
+ * Decides which snapshots of a run are news to its thread, and when an end is final. A snapshot is identified by its
+ * state and `updated_at`. Which of two is newer is not concluded from their times alone, since the API's clock may be
+ * set, and lists and replicas may lag.
+ */
 import { lostRunReason } from "#core/words/end.ts";
 import type { RunId } from "./place.ts";
 import { isEnded, type Run } from "./run.ts";
@@ -6,8 +10,10 @@ import type { RunRecord } from "./thread.ts";
 
 type Snapshot = Pick<Run, "state" | "updated_at">;
 
-/** A follow-up's effect appears within this time, even in lists that lag. */
-const settleForMs = 90_000;
+/** A change, such as a follow-up's effect, appears within this time everywhere, even in lists and replicas that lag. */
+export const settleForMs = 90_000;
+/** A record keeps so many identities that its run has passed. */
+const mostPassed = 8;
 
 /** Returns `RunRecord.settlesAt` for a run that took a follow-up, or ended after one, at `nowMs`. */
 export const settlesAfter = (nowMs: number): string => new Date(nowMs + settleForMs).toISOString();
@@ -23,18 +29,39 @@ export function settlesInMs({ open, run, reopened, settlesAt }: RunRecord, nowMs
   return Math.min(Math.max(leftMs, 0), settleForMs);
 }
 
-/** Returns true for a snapshot from before `than`, as from a replica that lags. */
-export const isOlder = (run: Snapshot, than: Snapshot): boolean =>
-  Date.parse(run.updated_at) < Date.parse(than.updated_at);
+/** Returns the identity of a snapshot. The same time may be written in several ways. */
+export const identityOf = ({ state, updated_at }: Snapshot): string =>
+  `${state} ${Date.parse(updated_at) || updated_at}`;
 
 /**
- * Returns true if the thread must decide this snapshot of its run: it differs from the last one and is not older.
+ * A snapshot beside the record's: the `same`; `passed`, so that it comes from a list or replica that lags; `newer`, by
+ * its time; or `unclear`: not seen before, but not later, so that either it lags, or the API's clock was set back.
+ */
+export type Standing = "same" | "passed" | "newer" | "unclear";
+
+/** Returns where the snapshot stands beside the record's. */
+export function standingOf({ run: last, passed = [] }: RunRecord, run: Snapshot): Standing {
+  if (last === null) return "newer";
+  const identity = identityOf(run);
+  if (identity === identityOf(last)) return "same";
+  if (passed.includes(identity)) return "passed";
+  return Date.parse(run.updated_at) > Date.parse(last.updated_at) ? "newer" : "unclear";
+}
+
+/** Returns `RunRecord.passed` for a record whose run is now at this snapshot. */
+export function passedUntil({ run: last, passed = [] }: RunRecord, run: Snapshot): readonly string[] {
+  const identity = identityOf(run);
+  if (last === null || identity === identityOf(last)) return passed;
+  return [...passed.filter((other) => other !== identity), identityOf(last)].slice(-mostPassed);
+}
+
+/**
+ * Returns true if the thread must decide this snapshot, fetched by id: it is neither the last one nor a passed one.
  * `isSettled`: the record's settling deadline has passed, so an unchanged end is now final, which is news.
  */
-export function isNews({ run: last }: RunRecord, run: Run, isSettled: boolean): boolean {
-  if (last === null) return true;
-  if (last.state === run.state && last.updated_at === run.updated_at) return isSettled;
-  return !isOlder(run, last);
+export function isNews(record: RunRecord, run: Run, isSettled: boolean): boolean {
+  const standing = standingOf(record, run);
+  return standing === "same" ? isSettled : standing !== "passed";
 }
 
 /** Returns the end of a run that the API no longer knows: its last snapshot as an ERROR. */

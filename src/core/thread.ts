@@ -40,7 +40,9 @@ export interface RunRecord {
   readonly open: boolean;
   /** The latest snapshot from the API; null before the first. */
   readonly run: Omit<Run, "prompt"> | null;
-  /** The last reported end or BLOCKED, with the run's `updated_at` at that time. */
+  /** Identities of the snapshots before it, oldest first, see `identityOf`; absent in documents of earlier versions. */
+  readonly passed?: readonly string[];
+  /** The last reported end or BLOCKED, also while the run is at work again, with the run's `updated_at` at that time. */
   readonly told: {
     readonly state: string;
     readonly updatedAt: string;

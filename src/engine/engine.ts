@@ -91,7 +91,7 @@ export function createEngine(options: EngineOptions): Engine {
   function onSaved(thread: Thread, before: Thread | null): void {
     if (isSettled(thread)) unsettled.delete(thread.id);
     else unsettled.add(thread.id);
-    if (openRuns.onSaved(thread)) poller.wake();
+    if (openRuns.onSaved(thread, thread === before)) poller.wake();
     lanes.onSaved(thread, before);
     accepting.onSaved(thread);
     catchUp?.onSaved(thread);

@@ -37,6 +37,11 @@ test.each<[string, TranscriptMessage[], string | null]>([
     [user("go", 1), agent("one", 2), user("on", 3), agent("two", 10.3)],
     "two",
   ],
+  [
+    "is the last one if the clock was set back before it",
+    [user("go", 101), agent("one", 102), user("on", 120), agent("two", 9)],
+    "two",
+  ],
 ])("the answer %s", (_, messages, expected) => {
   expect(answerOf(messages, at(10))).toBe(expected);
 });

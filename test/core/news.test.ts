@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { isNews, lostRun, settlesAfter, settlesInMs } from "#core/news.ts";
+import {
+  identityOf,
+  isNews,
+  lostRun,
+  passedUntil,
+  settlesAfter,
+  settlesInMs,
+  standingOf,
+} from "#core/news.ts";
+import type { Run } from "#core/run.ts";
 import type { RunRecord } from "#core/thread.ts";
 import { at, runAt } from "#test/support/core/story.ts";
 import { newRecord } from "#test/support/engine/small-decide.ts";
@@ -14,14 +23,42 @@ test("a run's first snapshot, a new state and a later change are news", () => {
   expect(isNews(record("QUEUED"), runAt("QUEUED", 11), false)).toBe(true);
 });
 
-test("an unchanged snapshot and an older one are no news", () => {
+test("an unchanged snapshot and a passed one are no news", () => {
+  const passed = [identityOf(runAt("INPROGRESS", 9))];
   expect(isNews(record("SUCCEEDED"), runAt("SUCCEEDED", 10), false)).toBe(false);
-  expect(isNews(record("SUCCEEDED"), runAt("INPROGRESS", 9), false)).toBe(false);
+  expect(isNews(record("SUCCEEDED", { passed }), runAt("INPROGRESS", 9), false)).toBe(false);
 });
 
-test("after the settling deadline an unchanged end is news, an older snapshot is not", () => {
+test("after the settling deadline an unchanged end is news, a passed snapshot is not", () => {
+  const passed = [identityOf(runAt("INPROGRESS", 9))];
   expect(isNews(record("SUCCEEDED"), runAt("SUCCEEDED", 10), true)).toBe(true);
-  expect(isNews(record("SUCCEEDED"), runAt("INPROGRESS", 9), true)).toBe(false);
+  expect(isNews(record("SUCCEEDED", { passed }), runAt("INPROGRESS", 9), true)).toBe(false);
+});
+
+test("an older snapshot that was not seen before is unclear in lists, and news if it is fetched", () => {
+  for (const run of [runAt("SUCCEEDED", 9), runAt("SUCCEEDED", 10), runAt("INPROGRESS", 9)]) {
+    expect(standingOf(record("INPROGRESS"), run)).toBe("unclear");
+    expect(isNews(record("INPROGRESS"), run, false)).toBe(true);
+  }
+});
+
+test("a time that is written in another way makes no other snapshot", () => {
+  const run = { state: "QUEUED", updated_at: "2026-01-01T01:00:10+01:00" };
+  expect(standingOf(record("QUEUED"), run)).toBe("same");
+});
+
+test("a record keeps the last few identities that its run has passed, its present one not among them", () => {
+  let kept = record("QUEUED");
+  const go = (run: Run) => {
+    kept = { ...kept, passed: passedUntil(kept, run), run };
+  };
+  for (let second = 11; second < 40; second += 1) go(runAt("INPROGRESS", second));
+  expect(kept.passed).toHaveLength(8);
+  expect(standingOf(kept, runAt("INPROGRESS", 38))).toBe("passed");
+  go(runAt("INPROGRESS", 38));
+  expect(standingOf(kept, runAt("INPROGRESS", 38))).toBe("same");
+  expect(standingOf(kept, runAt("INPROGRESS", 39))).toBe("passed");
+  expect(kept.passed).not.toContain(identityOf(runAt("INPROGRESS", 38)));
 });
 
 test("an end or a BLOCKED that may predate a follow-up settles at its deadline", () => {

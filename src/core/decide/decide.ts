@@ -26,7 +26,10 @@ export function createDecide(rules: Rules): Decide {
         const record = thread?.runs.find((known) => known.runId === event.run.run_id);
         if (thread === null || record === undefined) return { kind: "ignore" };
         const isSettled = event.followUps === (record.followUps ?? 0);
-        return change(thread, rules, now, (draft) => runChanged(draft, record, event.run, isSettled));
+        const { run, isLasting } = event;
+        return change(thread, rules, now, (draft) =>
+          runChanged(draft, record, run, { isSettled, isLasting }),
+        );
       }
       case "outcome":
         if (thread === null) return { kind: "ignore" };

@@ -15,6 +15,7 @@ import { permissionKnown, permissionUnknown } from "./person.ts";
 import {
   followUpLost,
   followUpTaken,
+  followUpUnsure,
   notFollowed,
   runCreated,
   runNotStarted,
@@ -47,6 +48,10 @@ export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
   const { outcome } = event;
   const effect = draft.thread.effects.find((pending) => pending.id === event.effect);
   if (effect === undefined) return;
+  if (effect.kind === "follow-up" && !outcome.ok && outcome.fault.certainty === "unknown") {
+    // After a crash the first search shows that an earlier try may have succeeded.
+    if (!outcome.fault.searching || !effect.uncertain) followUpUnsure(draft, effect);
+  }
   if (!outcome.ok && triedAgain(draft, effect, outcome.fault)) {
     return tryLater(draft, effect, outcome.fault, event.random);
   }

@@ -1,6 +1,6 @@
 /** Decides changes of runs: the record, the cards, and the report of the end. */
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
-import { isOlder, settlesAfter } from "#core/news.ts";
+import { identityOf, passedUntil, settlesAfter, standingOf } from "#core/news.ts";
 import type { RunId } from "#core/place.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import { hasFollowUp, type RunRecord } from "#core/thread.ts";
@@ -88,6 +88,11 @@ export function followUpTaken(draft: Draft, { id, dispatch, from }: FollowUpEffe
   if (message !== undefined) add(draft, id, { kind: "react", at: place, message, reaction: "taken" });
 }
 
+/** Decides that the API may have accepted the follow-up: an end from now on may be the end of its turn. */
+export function followUpUnsure(draft: Draft, { dispatch }: FollowUpEffect): void {
+  updateRun(draft, dispatch, { reopened: true, open: true, settlesAt: settlesAfter(draft.nowMs) });
+}
+
 /** Tells the follow-up's author why it failed. It may have arrived all the same, so the run gets time to settle. */
 export function followUpLost(
   draft: Draft,
@@ -109,43 +114,57 @@ function placesOf(draft: Draft, record: RunRecord): readonly string[] {
   return own.length > 0 ? own : draft.thread.places;
 }
 
+/** How certain a snapshot is, see `RunEvent`. */
+export interface Certainty {
+  readonly isSettled?: boolean;
+  readonly isLasting?: boolean | undefined;
+}
+
 /**
- * Decides a snapshot of the run, unless it is older than the last one. An end or a BLOCKED is reported once, and
- * again if the run has changed since a follow-up.
+ * Decides a snapshot of the run, unless the run has passed it. An end or a BLOCKED is reported once, and again if the
+ * run has changed since a follow-up.
  *
  * Lists lag, so a snapshot that arrives after a follow-up may be from before it. The run therefore stays open
- * after such an end until its settling deadline; `isSettled`: the deadline has passed.
+ * after such an end until its settling deadline; `isSettled`: the deadline has passed. `isLasting`: the run is at this
+ * snapshot again, though it had passed it.
  */
-export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled = false): void {
-  if (record.run !== null && isOlder(run, record.run)) return;
-  const { dispatch, told } = record;
+export function runChanged(
+  draft: Draft,
+  record: RunRecord,
+  run: Run,
+  { isSettled = false, isLasting = false }: Certainty = {},
+): void {
+  if (standingOf(record, run) === "passed" && !isLasting) return;
+  const { dispatch, run: last } = record;
   const { prompt: _, ...known } = run;
   const common: Partial<RunRecord> = {
     run: known,
     runId: run.run_id,
     name: run.agent_config?.name ?? record.name,
+    passed: passedUntil(record, run),
   };
   const ended = isEnded(run.state);
   if (!ended && run.state !== "BLOCKED") {
-    updateRun(draft, dispatch, { ...common, told: null, open: true });
+    updateRun(draft, dispatch, { ...common, open: true });
     return;
   }
+  // What was told last, unless the run was seen in another state since.
+  const told = record.told?.state === last?.state ? record.told : null;
   const mayGoOn = record.reopened || (told !== null && isEnded(told.state) && record.open);
   const settlesAt = settlesAfter(draft.nowMs);
-  if (told !== null && told.state === run.state) {
-    const isLater = Date.parse(run.updated_at) > Date.parse(told.updatedAt);
-    if (!isLater || !mayGoOn) {
-      const final = hasFollowUp(draft.thread, dispatch)
-        ? { settlesAt }
-        : { reopened: false, open: !ended, settlesAt: null };
-      updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
-      return;
-    }
+  const isSameState = told?.state === run.state;
+  const isToldAlready = isTold(record, run);
+  if ((isToldAlready && !isLasting) || (isSameState && !mayGoOn)) {
+    const final = hasFollowUp(draft.thread, dispatch)
+      ? { settlesAt }
+      : { reopened: false, open: !ended, settlesAt: null };
+    updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
+    return;
   }
-  const again = told !== null && told.state === run.state && !record.reopened;
+  const again = isToldAlready || (isSameState && !record.reopened);
   updateRun(draft, dispatch, {
     ...common,
-    told: { ...(again ? told : {}), state: run.state, updatedAt: run.updated_at },
+    told: { ...(again ? record.told : {}), state: run.state, updatedAt: run.updated_at },
     reopened: !ended && record.reopened,
     open: !ended || mayGoOn,
     ...(mayGoOn ? { settlesAt } : {}),
@@ -156,15 +175,24 @@ export function runChanged(draft: Draft, record: RunRecord, run: Run, isSettled 
   const card = draft.thread.effects.find(
     (effect) => effect.kind === "card" && effect.dispatch === dispatch && effect.message === undefined,
   );
+  // It may be the end of the turn of a follow-up that is being looked for: until it is found, its answer isn't either.
+  const unsure = draft.thread.effects.find(
+    (effect) => effect.kind === "follow-up" && effect.dispatch === dispatch && effect.uncertain,
+  );
+  const first = card ?? unsure;
   add(draft, dispatch, {
     kind: "answer",
     dispatch,
     run: known,
     ...(again ? { again } : {}),
     ...(record.lastFollowUp === undefined ? {} : { followUp: record.lastFollowUp }),
-    ...(card === undefined ? {} : { after: card.id }),
+    ...(first === undefined ? {} : { after: first.id }),
   });
 }
+
+/** Returns whether this very end or BLOCKED was told last. */
+const isTold = ({ told }: RunRecord, run: Run): boolean =>
+  told !== null && identityOf({ state: told.state, updated_at: told.updatedAt }) === identityOf(run);
 
 /** Returns a digest of the answer: length and FNV-1a hash. */
 function gistOf(answer: string): string {

@@ -35,17 +35,18 @@ export function createFetchRun(options: {
   async function onRefused(run: OpenRun, error: unknown): Promise<Received> {
     if (!isApiFault(error) || error.certainty !== "refused") throw error;
     if (error.retryable || error.status === unauthorized) throw error;
-    const now = clock.now();
+    const now = clock.elapsed();
     const missing = { since: run.missing?.since ?? now, times: (run.missing?.times ?? 0) + 1 };
     run.fetchAt = now + backoffMs(missing.times, retryFirstMs, retryMostMs, clock.random());
     // Otherwise each sweep would search for it.
     run.shownAt = now;
+    run.doubt = run.doubt && { ...run.doubt, isOpen: false, fetchAt: run.fetchAt };
     run.missing = missing;
     if (missing.times === 1) log.warn("A run can't be fetched", { run: run.runId, reason: error.reason });
     const isGone = now - missing.since >= missingForMs && missing.times >= missingTimes;
     if (error.status !== notFound || !isGone) return "unchanged";
     log.error("A run is given up: the API no longer knows it", { run: run.runId });
-    const received = await receive(lostRun(run.record, run.runId, now), "fetch");
+    const received = await receive(lostRun(run.record, run.runId, clock.now()), "fetch");
     // Receiving clears it, but if the thread could not be saved, the run is still missing.
     run.missing = missing;
     return received;
@@ -62,7 +63,7 @@ export function createFetchRun(options: {
     const received = await receive(found, "fetch");
     // It was fetched by id only because it could not be delivered.
     if (wasUndelivered && received === "delivered") run.unlisted = false;
-    const now = clock.now();
+    const now = clock.elapsed();
     const intervalMs = Math.max((now - run.changedAt) / fetchesPerAge, fetchIntervalMs);
     run.fetchAt = Math.max(now + Math.min(intervalMs, longestIntervalMs), run.undelivered?.notBefore ?? 0);
     return received;

@@ -1,13 +1,12 @@
-import { settlesInMs } from "#core/news.ts";
+import { settleForMs, settlesInMs } from "#core/news.ts";
 import type { Ref, RunId } from "#core/place.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
+import type { Doubt } from "./doubt.ts";
+import { quietFirstMs } from "./quiet.ts";
 
-/** How long lists may omit a run before it is searched for: at first, once lists have shown it, and at most. */
-export const quiet = { firstMs: 30_000, listedMs: 5 * 60_000, mostMs: 60 * 60_000 };
-
-/** An unfinished run and its schedule. Times are milliseconds by our clock. */
+/** An unfinished run and its schedule. Times are milliseconds by `Clock.elapsed`. */
 export interface OpenRun {
   readonly runId: RunId;
   readonly thread: Ref;
@@ -29,6 +28,8 @@ export interface OpenRun {
   missing: { readonly since: number; readonly times: number } | null;
   /** Failed deliveries to its thread in a row, and the earliest time of the next one. */
   undelivered: { readonly failures: number; readonly notBefore: number } | null;
+  /** Lists or fetches have shown a snapshot that may be outdated or news; null: none lately. */
+  doubt: Doubt | null;
 }
 
 interface Settling {
@@ -40,7 +41,7 @@ interface Settling {
 /** The unfinished runs of all threads. */
 export interface OpenRuns {
   /** Updates the runs of a saved or loaded thread. Returns whether an unfinished one is new. */
-  onSaved(thread: Thread): boolean;
+  onSaved(thread: Thread, isLoaded: boolean): boolean;
   get(runId: RunId): OpenRun | undefined;
   /** Removes a run that no thread has any more. */
   forget(runId: RunId): void;
@@ -65,41 +66,43 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
       thread,
       record,
       settling: null,
-      shownAt: clock.now(),
-      quietMs: quiet.firstMs,
-      changedAt: clock.now(),
+      shownAt: clock.elapsed(),
+      quietMs: quietFirstMs,
+      changedAt: clock.elapsed(),
       unlisted: false,
-      fetchAt: clock.now(),
+      fetchAt: clock.elapsed(),
       missing: null,
       undelivered: null,
+      doubt: null,
     };
     runs.set(runId, run);
     return run;
   }
 
-  /** Has a sweep look at the run after its deadline. A timer, since clocks can be set. */
-  function settle(run: OpenRun): void {
-    const waitMs = settlesInMs(run.record, clock.now());
+  /** Has a sweep look at the run after its deadline. A loaded one proves nothing: the clock may have been set. */
+  function settle(run: OpenRun, isLoaded: boolean): void {
+    const leftMs = settlesInMs(run.record, clock.now());
+    const waitMs = leftMs !== null && isLoaded ? settleForMs : leftMs;
     const deadline = run.record.settlesAt ?? null;
     if (waitMs !== null && run.settling?.deadline === deadline) return;
     run.settling?.cancel();
     run.settling = null;
     if (waitMs === null) return;
-    run.changedAt = clock.now();
+    run.changedAt = clock.elapsed();
     const settling: Settling = {
       deadline,
       isOver: false,
       cancel: timers.after(waitMs, () => {
         settling.isOver = true;
-        run.shownAt = 0;
-        run.fetchAt = 0;
+        run.shownAt = Number.NEGATIVE_INFINITY;
+        run.fetchAt = Number.NEGATIVE_INFINITY;
       }),
     };
     run.settling = settling;
   }
 
   return {
-    onSaved(thread) {
+    onSaved(thread, isLoaded) {
       const open = new Set<string>();
       let isNew = false;
       for (const record of thread.runs) {
@@ -110,7 +113,7 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
         const run = known?.thread === thread.id ? known : begin(runId, record, thread.id);
         isNew ||= run !== known;
         run.record = { ...record, request: null };
-        settle(run);
+        settle(run, isLoaded && run !== known);
       }
       for (const runId of byThread.get(thread.id) ?? []) {
         if (!open.has(runId) && runs.get(runId)?.thread === thread.id) forget(runId);

@@ -43,15 +43,16 @@ export function createPoller(options: {
   readonly observe: Observe;
 }): Poller {
   const { sweeper, openRuns, timers, clock, log, intervalMs, observe } = options;
+  // Times are by `Clock.elapsed`.
   let open = false;
   let cancel = (): void => {};
   let sweeping: Promise<void> | null = null;
   let startedAt = Number.NEGATIVE_INFINITY;
-  let livelyUntil = 0;
+  let livelyUntil = Number.NEGATIVE_INFINITY;
   let delayMs = intervalMs;
   let failures = 0;
   /** After a failure, no sweep starts before this time, even after `wake`. */
-  let notBefore = 0;
+  let notBefore = Number.NEGATIVE_INFINITY;
   let last: SweepHealth | null = null;
 
   function schedule(at: number): void {
@@ -61,7 +62,7 @@ export function createPoller(options: {
       sweeper.reset();
       return;
     }
-    cancel = timers.after(Math.max(at, notBefore) - clock.now(), () => {
+    cancel = timers.after(Math.max(at, notBefore) - clock.elapsed(), () => {
       sweeping = tick().then(() => {
         sweeping = null;
         schedule(startedAt + delayMs);
@@ -70,21 +71,24 @@ export function createPoller(options: {
   }
 
   async function tick(): Promise<void> {
-    startedAt = clock.now();
+    startedAt = clock.elapsed();
     let swept: Swept = { requests: 0, changed: 0, undelivered: 0 };
     let reason: string | null = null;
     try {
       swept = await sweeper.sweep();
       failures = 0;
-      if (swept.changed > 0) livelyUntil = clock.now() + livelyMs;
+      if (swept.changed > 0) livelyUntil = clock.elapsed() + livelyMs;
       delayMs =
-        clock.now() < livelyUntil ? intervalMs : Math.min(delayMs * growth, Math.max(slowestMs, intervalMs));
+        clock.elapsed() < livelyUntil
+          ? intervalMs
+          : Math.min(delayMs * growth, Math.max(slowestMs, intervalMs));
       if (swept.undelivered > 0) reason = `${swept.undelivered} changed runs could not be saved`;
     } catch (error) {
       failures += 1;
       const askedMs = (isApiFault(error) ? error.retryAfterMs : undefined) ?? 0;
       notBefore =
-        clock.now() + Math.max(askedMs, backoffMs(failures, intervalMs * 2, failureMostMs, clock.random()));
+        clock.elapsed() +
+        Math.max(askedMs, backoffMs(failures, intervalMs * 2, failureMostMs, clock.random()));
       reason = isApiFault(error) ? error.reason : reasonOf(error);
     }
     if (reason !== null && last?.ok !== false) log.warn("Runs can't be followed for now", { reason });
@@ -92,17 +96,18 @@ export function createPoller(options: {
     const at = clock.now();
     last = reason === null ? { ok: true, at } : { ok: false, at, reason };
     const { requests, changed } = swept;
-    observe({ kind: "swept", ok: reason === null, requests, changed, durationMs: at - startedAt });
+    const durationMs = clock.elapsed() - startedAt;
+    observe({ kind: "swept", ok: reason === null, requests, changed, durationMs });
   }
 
   return {
     open() {
       open = true;
-      livelyUntil = clock.now() + livelyMs;
-      schedule(clock.now());
+      livelyUntil = clock.elapsed() + livelyMs;
+      schedule(clock.elapsed());
     },
     wake() {
-      livelyUntil = clock.now() + livelyMs;
+      livelyUntil = clock.elapsed() + livelyMs;
       delayMs = intervalMs;
       schedule(startedAt + intervalMs);
     },

@@ -2,10 +2,12 @@ import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { RunEvent } from "#core/event.ts";
-import { isNews } from "#core/news.ts";
+import { standingOf } from "#core/news.ts";
 import type { Run } from "#core/run.ts";
 import type { Clock } from "#ports.ts";
-import { type OpenRun, type OpenRuns, quiet } from "./open-runs.ts";
+import { doubtAfterFetch, doubtAfterList, isLasting } from "./doubt.ts";
+import type { OpenRun, OpenRuns } from "./open-runs.ts";
+import { quietFirstMs, quietMsListed, quietMsUnchanged } from "./quiet.ts";
 
 /** Delivers a snapshot to the run's thread; resolves with false if no thread has the run. Rejects like the store. */
 export type Deliver = (event: RunEvent) => Promise<boolean>;
@@ -30,8 +32,8 @@ export function createReceiveRun(options: {
   const { openRuns, deliver, clock, log } = options;
 
   async function tryToDeliver(open: OpenRun, event: RunEvent): Promise<Received> {
-    if (open.undelivered !== null && open.undelivered.notBefore > clock.now()) return "undelivered";
-    open.changedAt = clock.now();
+    if (open.undelivered !== null && open.undelivered.notBefore > clock.elapsed()) return "undelivered";
+    open.changedAt = clock.elapsed();
     try {
       if (!(await deliver(event))) openRuns.forget(open.runId);
       open.undelivered = null;
@@ -39,7 +41,7 @@ export function createReceiveRun(options: {
     } catch (error) {
       const failures = (open.undelivered?.failures ?? 0) + 1;
       const waitMs = backoffMs(failures, deliverAgainFirstMs, deliverAgainMostMs, clock.random());
-      open.undelivered = { failures, notBefore: clock.now() + waitMs };
+      open.undelivered = { failures, notBefore: clock.elapsed() + waitMs };
       if (failures === 1) {
         log.error("A run's change could not be saved; retrying", {
           run: open.runId,
@@ -53,22 +55,29 @@ export function createReceiveRun(options: {
   return async (run, source) => {
     const open = openRuns.get(run.run_id);
     if (open === undefined) return "unknown";
-    open.shownAt = clock.now();
+    const now = clock.elapsed();
+    const standing = standingOf(open.record, run);
+    const isPassed = standing === "passed";
+    const isAgain = isPassed && source === "fetch" && isLasting(open.doubt, now);
+    const isSettled = standing === "same" && open.settling?.isOver === true;
+    const isFound = standing === "newer" || (standing === "unclear" && source === "fetch");
+    const isChanged = isFound || isSettled || isAgain;
+    open.shownAt = now;
     open.missing = null;
     if (source === "changes") open.unlisted = false;
-    const isSettled = open.settling?.isOver === true;
-    const isChanged = isNews(open.record, run, isSettled);
-    open.quietMs = quietMsAfter(open, source, isChanged);
+    // An end that has settled, but was shown by an outdated snapshot, is soon searched for again.
+    if (!isChanged && open.settling?.isOver) open.quietMs = quietFirstMs;
+    else if (source === "changes") open.quietMs = quietMsListed(openRuns.size());
+    else open.quietMs = isChanged ? quietFirstMs : quietMsUnchanged(open.quietMs);
+    const doubtAfter = source === "fetch" ? doubtAfterFetch : doubtAfterList;
+    open.doubt = isAgain ? null : doubtAfter(open.doubt, standing, now);
     if (!isChanged) return "unchanged";
     const { followUps = 0 } = open.record;
-    return tryToDeliver(open, { kind: "run", run, ...(isSettled ? { followUps } : {}) });
+    return tryToDeliver(open, {
+      kind: "run",
+      run,
+      ...(isSettled ? { followUps } : {}),
+      ...(isAgain ? { isLasting: true } : {}),
+    });
   };
-}
-
-/** Returns the next `quietMs`: short after a change that the list of changes missed, else growing. */
-function quietMsAfter(open: OpenRun, source: Source, isChanged: boolean): number {
-  // The snapshot was outdated.
-  if (!isChanged && open.settling?.isOver) return quiet.firstMs;
-  if (source === "changes") return quiet.listedMs;
-  return isChanged ? quiet.firstMs : Math.min(open.quietMs * 2, quiet.mostMs);
 }

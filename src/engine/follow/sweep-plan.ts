@@ -3,6 +3,7 @@ import type { OpenRun } from "./open-runs.ts";
 /** The most lists of other names, and fetches by id, in one sweep. */
 const mostOtherNames = 10;
 const mostFetches = 5;
+const mostDoubts = 16;
 
 /** How to find each run. */
 export interface SweepPlan {
@@ -48,10 +49,21 @@ export function namesInTurn(
   return [...all.filter((name) => name === runName), ...others.slice(0, mostOtherNames)];
 }
 
-/** Returns the runs to fetch in this sweep: those that have been due longest. */
+/** Returns the runs to fetch in this sweep: those that have been due longest. `now` as in `OpenRun`. */
 export function fetchesInTurn(runs: readonly OpenRun[], now: number): readonly OpenRun[] {
   const due = runs.filter((run) => run.fetchAt <= now);
   return due.sort((one, two) => one.fetchAt - two.fetchAt).slice(0, mostFetches);
+}
+
+/** Returns the runs to fetch in this sweep because of a snapshot in doubt: those that have been due longest. */
+export function doubtsInTurn(runs: readonly OpenRun[], now: number): readonly OpenRun[] {
+  const due = runs.flatMap((run) => {
+    if (!run.doubt?.isOpen) return [];
+    const at = Math.max(run.doubt.fetchAt, run.undelivered?.notBefore ?? 0);
+    return at <= now ? [{ run, at }] : [];
+  });
+  const longest = due.sort((one, two) => one.at - two.at).slice(0, mostDoubts);
+  return longest.map(({ run }) => run);
 }
 
 /** Returns the runs that have been without a snapshot for longer than `quietMs`. */

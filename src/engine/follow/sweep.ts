@@ -3,10 +3,11 @@ import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
 import { readPages } from "#engine/api/read-pages.ts";
 import type { AgentRuns, Clock } from "#ports.ts";
+import { createApiTime, skewMs } from "./api-time.ts";
 import { createFetchRun } from "./fetch-run.ts";
 import type { OpenRun, OpenRuns } from "./open-runs.ts";
 import type { Received, ReceiveRun, Source } from "./receive-run.ts";
-import { fetchesInTurn, namesInTurn, planSweep, quietOnes } from "./sweep-plan.ts";
+import { doubtsInTurn, fetchesInTurn, namesInTurn, planSweep, quietOnes } from "./sweep-plan.ts";
 
 /** Result of a sweep. */
 export interface Swept {
@@ -25,22 +26,26 @@ export interface Sweeper {
   reset(): void;
 }
 
-/** Progress of the sweeps of one name. Times are milliseconds since the epoch. */
+/** Progress of the sweeps of one name. `newest` and `front` are by the API's clock, the rest by `Clock.elapsed`. */
 interface Watermark {
-  /** The newest `updated_at` seen by sweeps that read all changes, by the API's clock. */
+  /** The newest `updated_at` seen by sweeps that read all changes. */
   readonly newest: number;
-  /** When it was first seen, by our clock. */
+  /** When it was first seen. */
   readonly seenAt: number;
-  /** Time of the last such sweep, by our clock. */
+  /** Time of the last such sweep. */
   readonly completeAt: number;
-  /** The newest `updated_at` seen by any sweep, by the API's clock. */
+  /** Time of the last sweep that looked back by `skewMs`. */
+  readonly wideAt: number;
+  /** The newest `updated_at` seen by any sweep. */
   readonly front: number;
 }
 
 /** A change may appear in lists so much later than a change after it. */
 const overlapMs = 60_000;
-/** How far the API's clock may be behind ours. */
-const clockMarginMs = 5 * 60_000;
+/** So often a sweep looks back by `skewMs`, since the API's clock may have been set back. */
+const wideEveryMs = 30_000;
+/** So often it does so even if it must read all changes. */
+const wideWholeMs = 5 * 60_000;
 const mostPages = 200;
 const mostAtOnce = 16;
 
@@ -58,8 +63,11 @@ export function createSweeper(options: {
   readonly stopped: () => boolean;
 }): Sweeper {
   const { agentRuns, openRuns, receive, clock, log, runName, stopped } = options;
+  const apiTime = createApiTime(clock);
   const watermarks = new Map<string, Watermark>();
   const listedAt = new Map<string, number>();
+  /** Until then every sweep looks back by `skewMs`, since the API's clock has been set back. */
+  let wideUntil = Number.NEGATIVE_INFINITY;
 
   const stillOpen = (runs: readonly OpenRun[]): readonly OpenRun[] =>
     runs.filter((run) => openRuns.get(run.runId) === run);
@@ -70,12 +78,14 @@ export function createSweeper(options: {
     let news = 0;
     const count = (received: Received): Received => {
       if (received === "delivered") changed += 1;
-      if (received === "delivered" || received === "undelivered") news += 1;
+      if (isNewsOf(received)) news += 1;
       return received;
     };
-    const list: AgentRuns["list"] = (query) => {
+    const list: AgentRuns["list"] = async (query) => {
       requests += 1;
-      return agentRuns.list(query);
+      const page = await agentRuns.list(query);
+      apiTime.note(page.runs, page.servedAt);
+      return page;
     };
     const fetchRun = createFetchRun({
       ...options,
@@ -95,48 +105,79 @@ export function createSweeper(options: {
     }
 
     async function listChanges(name: string, runs: readonly OpenRun[]): Promise<void> {
-      listedAt.set(name, clock.now());
+      const now = clock.elapsed();
+      listedAt.set(name, now);
       const mark = watermarks.get(name);
-      const after = mark === undefined ? earliestChange(runs) : startAfter(mark, clock.now());
-      let newest = mark?.front ?? after;
-      const reading = { name, by: "updated_at" as const, after, mostPages };
+      const isWide = mark === undefined || now < wideUntil || isWideDue(mark, now);
+      const latest =
+        mark === undefined ? Number.NEGATIVE_INFINITY : apiTime.after(mark.newest, overlapOf(mark, now));
+      const isKnown = (run: Run): boolean => Date.parse(run.updated_at) <= latest;
+      let after = mark === undefined ? apiTime.before(runs, "updated_at") : latest;
+      if (mark !== undefined && isWide) after = apiTime.wellBefore(latest);
+      let newest = mark?.front ?? after ?? 0;
+      let isPast = false;
+      const reading = { name, by: "updated_at" as const, mostPages, ...(after === null ? {} : { after }) };
       const end = await readPages(list, reading, async (page) => {
-        const newsBefore = news;
+        let newsBefore = news;
         for (const run of page) newest = Math.max(newest, Date.parse(run.updated_at) || 0);
-        await receiveAll(page, "changes");
+        const known = page.filter(isKnown);
+        await receiveAll(known.length === 0 ? page : page.filter((run) => !isKnown(run)), "changes");
+        // Looking back goes on only where it finds something.
+        if (known.length > 0) newsBefore = news;
+        await receiveAll(known, "changes");
         if (stopped()) return "enough";
-        return news === newsBefore && isBehind(page, mark, clock.now()) ? "enough" : "more";
+        after ??= apiTime.before(runs, "updated_at");
+        isPast = after !== null && isBefore(page, after);
+        if (isPast) return "enough";
+        return news === newsBefore && isBehind(page, mark, clock.elapsed()) ? "enough" : "more";
       });
       if (end === "cut") log.warn("A sweep found more runs than it could page through", { name });
+      const wideAt = isWide ? now : mark.wideAt;
       // Undelivered changes don't count: their runs are fetched by id.
-      if (end === "complete") {
-        const seenAt = newest === mark?.newest ? mark.seenAt : clock.now();
-        watermarks.set(name, { newest, seenAt, completeAt: clock.now(), front: newest });
-      } else if (mark !== undefined) watermarks.set(name, { ...mark, front: newest });
+      if (end === "complete" || isPast) {
+        // Times from a clock that has been set back since don't count either.
+        newest = Math.min(newest, apiTime.now() ?? newest);
+        const seenAt = newest === mark?.newest ? mark.seenAt : clock.elapsed();
+        watermarks.set(name, { newest, seenAt, completeAt: clock.elapsed(), wideAt, front: newest });
+      } else if (mark !== undefined) watermarks.set(name, { ...mark, wideAt, front: newest });
     }
 
     async function listAll(name: string, runs: readonly OpenRun[]): Promise<void> {
-      const after = Math.min(...runs.map(createdAt)) - clockMarginMs;
-      const shown = new Set<string>();
-      const reading = { name, by: "created_at" as const, after, mostPages };
-      const end = await readPages(list, reading, async (page) => {
-        for (const run of page) shown.add(run.run_id);
+      const after = apiTime.before(runs, "created_at");
+      const sought = new Set(runs.map(({ runId }) => runId));
+      const reading = { name, by: "created_at" as const, mostPages, ...(after === null ? {} : { after }) };
+      await readPages(list, reading, async (page) => {
+        for (const run of page) sought.delete(run.run_id);
         await receiveAll(page, "all");
-        return stopped() ? "enough" : "more";
+        return stopped() || sought.size === 0 ? "enough" : "more";
       });
-      if (end === "enough") return;
-      for (const run of quietOnes(runs, clock.now())) if (!shown.has(run.runId)) run.unlisted = true;
+      if (stopped()) return;
+      for (const run of quietOnes(runs, clock.elapsed())) if (sought.has(run.runId)) run.unlisted = true;
+    }
+
+    async function fetchAll(runs: readonly OpenRun[], then: (run: OpenRun, received: Received) => void) {
+      for (let at = 0; at < runs.length && !stopped(); at += mostAtOnce) {
+        const fetching = runs.slice(at, at + mostAtOnce).map(async (run) => {
+          then(run, count(await fetchRun(run)));
+        });
+        const failed = (await Promise.allSettled(fetching)).find(({ status }) => status === "rejected");
+        if (failed?.status === "rejected") throw failed.reason;
+      }
     }
 
     const { byName } = planSweep(openRuns.all(), runName);
     const overdue: OpenRun[] = [];
     let refusal: unknown = null;
-    for (const name of namesInTurn(byName.keys(), runName, (name) => listedAt.get(name) ?? 0)) {
+    for (const name of namesInTurn(
+      byName.keys(),
+      runName,
+      (name) => listedAt.get(name) ?? Number.NEGATIVE_INFINITY,
+    )) {
       const runs = byName.get(name) ?? [];
       try {
         if (stopped()) break;
         await listChanges(name, runs);
-        const quiet = quietOnes(stillOpen(runs), clock.now());
+        const quiet = quietOnes(stillOpen(runs), clock.elapsed());
         if (quiet.length > 1) await listAll(name, stillOpen(runs));
         else overdue.push(...quiet);
       } catch (error) {
@@ -148,13 +189,14 @@ export function createSweeper(options: {
     }
     // A new plan, since some runs have turned out to be unlisted.
     const { fetched } = planSweep(openRuns.all(), runName);
-    for (const run of [...overdue, ...fetchesInTurn(fetched, clock.now())]) {
-      if (stopped()) break;
-      const received = count(await fetchRun(run));
+    await fetchAll(doubtsInTurn(openRuns.all(), clock.elapsed()), (run, received) => {
+      if (isNewsOf(received) && run.doubt === null) wideUntil = clock.elapsed() + skewMs;
+      if (received === "undelivered") fetchLater(run);
+    });
+    await fetchAll([...overdue, ...fetchesInTurn(fetched, clock.elapsed())], (run, received) => {
       // The list of changes, read just before, should have included it.
-      const wasMissed = received === "delivered" || received === "undelivered";
-      if (wasMissed && !fetched.includes(run)) run.unlisted = true;
-    }
+      if (isNewsOf(received) && !fetched.includes(run)) run.unlisted = true;
+    });
     if (refusal !== null) throw refusal;
     const undelivered = openRuns.all().filter((run) => run.undelivered !== null).length;
     return { requests, changed, undelivered };
@@ -176,35 +218,32 @@ function fetchLater(run: OpenRun | undefined): void {
   run.fetchAt = Math.max(run.fetchAt, run.undelivered?.notBefore ?? 0);
 }
 
-/** Time of the request, by our clock. */
-const askedAt = ({ record }: OpenRun): number => Date.parse(record.since) || 0;
-
-const createdAt = (run: OpenRun): number => Date.parse(run.record.run?.created_at ?? "") || askedAt(run);
+const isNewsOf = (received: Received): boolean => received === "delivered" || received === "undelivered";
 
 /** Changes just before the newest may appear late; they are read again until it has been known for `overlapMs`. */
-const startAfter = ({ seenAt, newest }: Watermark, now: number): number =>
-  now - seenAt > overlapMs ? newest - 1 : newest - overlapMs;
+const overlapOf = ({ seenAt }: Watermark, now: number): number => (now - seenAt > overlapMs ? 1 : overlapMs);
+
+/** Returns whether the next sweep must read all changes. */
+const isIncomplete = ({ completeAt }: Watermark, now: number): boolean => now - completeAt >= overlapMs;
+
+/** Returns whether to look back by `skewMs`: mostly in a sweep that need not read all pages. */
+const isWideDue = (mark: Watermark, now: number): boolean =>
+  now - mark.wideAt >= (isIncomplete(mark, now) ? wideWholeMs : wideEveryMs);
 
 /**
  * Returns true if the pages after this one hold only changes that earlier sweeps read, or that appeared late; the
  * late ones are read once every `overlapMs`, so that a burst of changes is not read again at each tick.
  */
 function isBehind(page: readonly Run[], mark: Watermark | undefined, now: number): boolean {
-  const sinceMs = mark === undefined ? Number.NaN : now - mark.completeAt;
-  if (mark === undefined || !(sinceMs >= 0 && sinceMs < overlapMs)) return false;
+  if (mark === undefined || isIncomplete(mark, now)) return false;
   const times = page.map((run) => Date.parse(run.updated_at));
   const isNewestFirst = times.every((time, at) => at === 0 || time <= (times[at - 1] ?? Number.NaN));
   return isNewestFirst && (times.at(-1) ?? Number.NaN) <= mark.front;
 }
 
-/** Returns the start of a first sweep: the oldest of the runs' last snapshots or, where there is none, requests. */
-function earliestChange(runs: readonly OpenRun[]): number {
-  const times = runs.map((run) => {
-    const updatedAt = Date.parse(run.record.run?.updated_at ?? "") || 0;
-    return Math.max(updatedAt - overlapMs, askedAt(run) - clockMarginMs);
-  });
-  return Math.min(...times);
-}
+/** Returns whether all runs of the page are older. */
+const isBefore = (page: readonly Run[], after: number): boolean =>
+  page.length > 0 && page.every((run) => Date.parse(run.updated_at) < after);
 
 /** Returns whether a retry would be refused too, for a reason other than our credentials. */
 const isLasting = (error: unknown): boolean =>

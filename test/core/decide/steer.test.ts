@@ -154,11 +154,69 @@ test("an unchanged run changes nothing", () => {
   expect(it.thread()).toBe(before);
 });
 
-test("an older snapshot of a run never replaces a newer one", () => {
+test("a snapshot that the run has passed does not replace a later one", () => {
   const it = started();
+  it.run("INPROGRESS", 5);
   it.run("SUCCEEDED", 10);
   it.run("INPROGRESS", 5);
   expect(it.thread().runs[0]?.run?.state).toBe("SUCCEEDED");
+});
+
+test("an end is told though its time is before that of the last snapshot", () => {
+  const it = started();
+  it.run("INPROGRESS", 130);
+  it.run("SUCCEEDED", 20);
+  expect(it.effects("answer").map(({ run }) => run.state)).toEqual(["SUCCEEDED"]);
+});
+
+test("of three questions each is told once, whatever their times, and none again when it is seen again", () => {
+  const it = started();
+  for (const [asked, answered] of [
+    [130, 140],
+    [20, 30],
+    [25, 26],
+  ] as const) {
+    it.run("BLOCKED", asked);
+    expect(it.effects("answer")).toHaveLength(1);
+    it.performAll();
+    it.run("INPROGRESS", answered);
+    it.run("BLOCKED", asked);
+    expect(it.effects("answer")).toEqual([]);
+  }
+});
+
+test("a run that is at a passed question again is followed there, and only a new answer is told", () => {
+  const it = started();
+  it.run("BLOCKED", 10);
+  it.performAll();
+  it.run("INPROGRESS", 10);
+  const again = () => it.give({ kind: "run", run: runAt("BLOCKED", 10), isLasting: true });
+  again();
+  it.done("answer", { text: "All green now." });
+  expect(it.thread().runs[0]?.run?.state).toBe("BLOCKED");
+  expect(it.said("reply")).toEqual([]);
+  it.run("INPROGRESS", 10);
+  it.run("INPROGRESS", 11);
+  again();
+  it.done("answer", { text: "And now?" });
+  expect(it.said("reply").join()).toContain("And now?");
+});
+
+test("an end after a follow-up with an unknown outcome is told, while the follow-up is still looked up", () => {
+  const it = started();
+  it.run("SUCCEEDED", 10);
+  it.performAll();
+  it.give(reply("one more thing"));
+  it.fails("follow-up", { retryable: true, certainty: "unknown" });
+  expect(it.thread().runs[0]).toMatchObject({ open: true, reopened: true });
+  it.fails("follow-up", { retryable: true, certainty: "unknown", searching: true });
+  it.run("SUCCEEDED", 20);
+  it.done("answer", { text: "All green now." });
+  expect(it.said("reply")).toHaveLength(1);
+  it.performAll();
+  // Found at last: the end is told already.
+  it.run("SUCCEEDED", 20);
+  expect(it.effects("answer")).toEqual([]);
 });
 
 test.each([

@@ -1,43 +1,7 @@
 import { expect, test } from "vitest";
-import { createDecide } from "#core/decide/decide.ts";
 import { isSettled } from "#core/thread.ts";
-import { createEngine } from "#engine/engine.ts";
-import { mention, place, reply, rules } from "#test/support/core/story.ts";
-import { createHandClock } from "#test/support/engine/hand-clock.ts";
-import { createMemoryStore } from "#test/support/engine/memory-store.ts";
-import { StandInApi } from "#test/support/engine/stand-in-api.ts";
-import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
-import { silentLog } from "#test/support/logs.ts";
-
-/** A dispatch that has ended or blocked, decided by the real core. */
-async function started(state: string) {
-  const clock = createHandClock();
-  const store = createMemoryStore();
-  const api = new StandInApi(clock);
-  const slack = createStandInPlatform("slack");
-  const newEngine = () =>
-    createEngine({
-      store,
-      agentRuns: api,
-      transcripts: api,
-      factories: api,
-      platforms: [slack],
-      decide: createDecide(rules),
-      clock,
-      log: silentLog,
-      runName: rules.runName,
-      pollIntervalMs: 2_000,
-    });
-  const engine = newEngine();
-  await engine.start();
-  await engine.accept(mention("fix it"));
-  await clock.advance(2_000);
-  api.conversations.set("run-1", [{ role: "assistant", text: "Done." }]);
-  api.turn("run-1", state);
-  await clock.advance(5_000);
-  const told = () => slack.tries.filter(({ effect }) => effect.kind === "reply").length;
-  return { clock, store, api, slack, engine, newEngine, told };
-}
+import { mention, place, reply } from "#test/support/core/story.ts";
+import { started } from "./started.ts";
 
 test("a run that does not change after a follow-up settles, and its end is reported once", async () => {
   const { clock, store, engine, told } = await started("SUCCEEDED");
@@ -89,25 +53,28 @@ test("a BLOCKED seen before the follow-up's outcome is saved is reported", async
   expect(told()).toBe(2);
 });
 
-test("a restart does not start the settling time again", async () => {
-  const { clock, store, engine, newEngine, told } = await started("SUCCEEDED");
+test("a restart starts the settling time again, since the clock may have been set meanwhile", async () => {
+  const { clock, store, engine, newEngine, told, api } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));
-  await clock.advance(60_000);
+  await clock.advance(10_000);
   await engine.stop();
+  clock.step(3 * 3_600_000);
   await newEngine().start();
-  await clock.advance(20_000);
+  await clock.advance(60_000);
   expect(isSettled(store.get(place))).toBe(false);
-  await clock.advance(25_000);
+  api.turn("run-1", "INPROGRESS");
+  await clock.advance(10_000);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(3 * 60_000);
   expect(isSettled(store.get(place))).toBe(true);
-  expect(told()).toBe(1);
+  expect(told()).toBe(2);
 });
 
 test("setting the clock forward does not shorten the settling time", async () => {
   const { clock, store, engine, api, told } = await started("SUCCEEDED");
-  const { now } = clock;
   await engine.accept(reply("one more thing"));
   await clock.advance(0);
-  clock.now = () => now() + 3_600_000;
+  clock.step(3_600_000);
   await clock.advance(30_000);
   expect(isSettled(store.get(place))).toBe(false);
   api.turn("run-1", "INPROGRESS");

@@ -37,11 +37,21 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   before: (call: Call) => Promise<void> | void = () => {};
   /** Called after each call took effect; it may throw to hide the result from the caller. */
   afterwards: (call: Call) => Promise<void> | void = () => {};
+  /** The API's clock is ahead of true time by this, or behind it. */
+  skewMs = 0;
+  /** Whether pages have the time of the API's clock. */
+  givesTime = false;
+  /** Lists, and fetches by id, show runs as they were so long ago. */
+  listLagMs = 0;
+  fetchLagMs = 0;
   readonly #clock: Clock;
+  readonly #startMs: number;
+  readonly #words = new Map<string, { readonly at: number; readonly run: Run }[]>();
   pageSize = 500;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#startMs = clock.now() - clock.elapsed();
   }
 
   count(call: Call): number {
@@ -56,7 +66,21 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
     return result;
   }
 
-  #now = (): string => new Date(this.#clock.now()).toISOString();
+  #nowMs = (): number => this.#startMs + this.#clock.elapsed() + this.skewMs;
+  #now = (): string => new Date(this.#nowMs()).toISOString();
+
+  #keep(run: Run): void {
+    this.runs.set(run.run_id, run);
+    const words = this.#words.get(run.run_id) ?? [];
+    this.#words.set(run.run_id, [...words, { at: this.#clock.elapsed(), run }]);
+  }
+
+  /** Returns the run as it was `lagMs` ago. */
+  #asOf(run: Run, lagMs: number): Run | undefined {
+    if (lagMs === 0) return run;
+    const until = this.#clock.elapsed() - lagMs;
+    return this.#words.get(run.run_id)?.findLast(({ at }) => at <= until)?.run;
+  }
 
   add(run: Partial<Run> & { run_id: string }): Run {
     const added: Run = {
@@ -68,7 +92,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
       agent_config: { name: "bot" },
       ...run,
     };
-    this.runs.set(added.run_id, added);
+    this.#keep(added);
     return added;
   }
 
@@ -76,7 +100,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   turn(runId: string, state: string): void {
     const run = this.runs.get(runId);
     if (run === undefined) throw new Error(`there is no run ${runId}`);
-    this.runs.set(runId, { ...run, state, updated_at: this.#now() });
+    this.#keep({ ...run, state, updated_at: this.#now() });
   }
 
   create(request: CreateRequest) {
@@ -99,6 +123,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
         query[filter] !== undefined && !this.ignores.has(filter);
       const later = (time: string, than: string | undefined) => Date.parse(time) > Date.parse(than ?? "");
       const matching = [...this.runs.values()]
+        .flatMap((run) => this.#asOf(run, this.listLagMs) ?? [])
         .filter((run) => !heeds("name") || run.agent_config?.name === query.name)
         .filter((run) => !heeds("created_after") || later(run.created_at, query.created_after))
         .filter((run) => !heeds("updated_after") || later(run.updated_at, query.updated_after))
@@ -110,6 +135,7 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
       return {
         runs: matching.slice(from, to),
         page_info: { has_next_page: more, ...(more ? { next_cursor: String(to) } : {}) },
+        ...(this.givesTime ? { servedAt: this.#nowMs() } : {}),
       };
     });
   }
@@ -117,8 +143,9 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
   fetch(runId: string) {
     return this.#call("fetch", () => {
       const run = this.runs.get(runId);
-      if (run === undefined) throw new Refusal({ status: 404, code: "resource_not_found" });
-      return run;
+      const shown = run && this.#asOf(run, this.fetchLagMs);
+      if (shown === undefined) throw new Refusal({ status: 404, code: "resource_not_found" });
+      return shown;
     });
   }
 
