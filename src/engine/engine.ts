@@ -1,6 +1,7 @@
 import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
+import { toApi, toEngine } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
@@ -11,9 +12,11 @@ import { createOpenRuns } from "#engine/follow/open-runs.ts";
 import { createPoller, type SweepHealth } from "#engine/follow/poll.ts";
 import { createReceiveRun, type Deliver } from "#engine/follow/receive-run.ts";
 import { createSweeper } from "#engine/follow/sweep.ts";
+import { systemOf } from "#engine/perform/destination.ts";
 import { createLanes } from "#engine/perform/lanes.ts";
 import { createPerformEffect } from "#engine/perform/perform-effect.ts";
 import { createSaveOutcome } from "#engine/perform/save-outcome.ts";
+import { createTurns } from "#engine/perform/turns.ts";
 import type { Accept, AgentRuns, Clock, Factories, Notes, Platform, Store, Transcripts } from "#ports.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { EngineStopped } from "./engine-stopped.ts";
@@ -44,7 +47,10 @@ export interface EngineOptions {
 export interface EngineStatus {
   /** Threads with an effect to perform or an unfinished run. */
   readonly unsettled: number;
+  /** Effects to perform, without those that are held or wait for a held one. */
   readonly pendingEffects: number;
+  /** Number of effects held for each platform that is not set up, by its name. */
+  readonly held: ReadonlyMap<string, number>;
   readonly unfinishedRuns: number;
   /** Effects that are being performed. */
   readonly inFlight: number;
@@ -73,6 +79,7 @@ export function createEngine(options: EngineOptions): Engine {
     ...defaultLimits.settlingMs,
     ...options.limits?.settlingMs,
   };
+  const platforms = new Map(options.platforms.map((platform) => [platform.name, platform]));
   const timers = createTimers(clock);
   const accepting = createInFlight();
   const unsettled = new Set<Ref>();
@@ -126,13 +133,19 @@ export function createEngine(options: EngineOptions): Engine {
   const lanes = createLanes({
     perform: createPerformEffect({
       api: { ...options, deliver },
-      platforms: options.platforms,
+      platforms,
       save,
       timers,
       limitMs: limits.effectMs,
     }),
     saveOutcome: createSaveOutcome({ save, store, timers, clock, log }),
-    perSystem: limits.perSystem,
+    turns: createTurns({
+      perKind: limits.perSystem,
+      pacesOf: (effect) => platforms.get(systemOf(effect))?.paces?.(effect) ?? [],
+      timers,
+      clock,
+    }),
+    isSetUp: (system) => system === toApi || system === toEngine || platforms.has(system),
     settlingMsOf: (system) => settlingMs[system] ?? 0,
     timers,
     clock,
@@ -159,9 +172,9 @@ export function createEngine(options: EngineOptions): Engine {
 
   const accept: Accept = async (event) => {
     if (stopping !== null) throw new EngineStopped();
-    const began = clock.now();
+    const began = clock.elapsed();
     const measure = (answer: "saved" | "ignored" | "again" | "failed"): void =>
-      observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
+      observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.elapsed() - began });
     try {
       const { answer } = await accepting.track(save(event));
       // `unknown` occurs only for hand-overs.
@@ -204,6 +217,7 @@ export function createEngine(options: EngineOptions): Engine {
     status: () => ({
       unsettled: unsettled.size,
       pendingEffects: lanes.pendingEffects(),
+      held: lanes.held(),
       unfinishedRuns: openRuns.size(),
       inFlight: lanes.inFlight(),
       lastSweep: poller.lastSweep(),

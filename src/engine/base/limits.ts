@@ -14,7 +14,8 @@ export interface Limits {
 
 /** The limits in production. */
 export const defaultLimits: Limits = {
-  perSystem: 16,
+  // 100 effects a second that take half a second each, and some to spare.
+  perSystem: 64,
   effectMs: 5 * 60_000,
   settlingMs: { [toApi]: 60_000 },
   // Many supervisors kill a process ten seconds after SIGTERM.

@@ -25,14 +25,14 @@ export function createTimers(clock: Clock): Timers {
       whenClosed();
       return () => {};
     }
-    const until = clock.now() + ms;
+    const until = clock.elapsed() + ms;
     let callOff = (): void => {};
     const end = (): void => {
       callOff();
       whenClosed();
     };
     const arm = (): void => {
-      const leftMs = Math.max(until - clock.now(), 0);
+      const leftMs = Math.max(until - clock.elapsed(), 0);
       callOff = clock.after(Math.min(leftMs, longestMs), () => {
         if (leftMs > longestMs) return arm();
         endings.delete(end);

@@ -7,6 +7,15 @@ export function systemOf(effect: Effect): string {
   return effect.kind === "hand-over" ? toEngine : toApi;
 }
 
+/**
+ * Returns the name of the effect's limit, by system and kind: a service that refuses creates may still allow reads,
+ * and one that refuses edits may allow posts.
+ */
+export function limitOf(effect: Effect): string {
+  const isEdit = effect.kind === "card" && effect.message !== undefined;
+  return `${systemOf(effect)} ${isEdit ? "edit" : effect.kind}`;
+}
+
 /** Returns the first effect toward each destination, unless it must wait for another pending effect. */
 export function firstByDestination(effects: readonly Effect[]): ReadonlyMap<string, Effect> {
   const firsts = new Map<string, Effect>();

@@ -3,6 +3,8 @@ import type { Clock } from "#ports.ts";
 export interface HandClock extends Clock {
   /** Advances the time, fires the due timers in order, and waits for their consequences. */
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock forward, or back by a negative step; nothing else notices. */
+  step(ms: number): void;
   /** Number of pending timers. */
   waiting(): number;
 }
@@ -14,10 +16,11 @@ export async function settle(): Promise<void> {
 
 export function createHandClock(startMs = Date.parse("2026-01-01T00:00:00Z")): HandClock {
   let nowMs = startMs;
+  let steppedMs = 0;
   const timers = new Set<{ readonly at: number; readonly then: () => void }>();
   return {
-    now: () => nowMs,
-    elapsed: () => nowMs,
+    now: () => nowMs + steppedMs,
+    elapsed: () => nowMs - startMs,
     random: () => 0.5,
     after(ms, then) {
       const timer = { at: nowMs + ms, then };
@@ -37,6 +40,9 @@ export function createHandClock(startMs = Date.parse("2026-01-01T00:00:00Z")): H
         await settle();
       }
       nowMs = target;
+    },
+    step(ms) {
+      steppedMs += ms;
     },
     waiting: () => timers.size,
   };
