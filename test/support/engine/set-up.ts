@@ -25,10 +25,16 @@ export interface SetUp {
   /** Accepts an event of this place that causes the effects. */
   ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
   /** Starts another process on the same store, as after `kill -9` of this one. */
-  restart(): SetUp;
+  restart(options?: SetUpOptions): SetUp;
 }
 
-export function setUp(options: { readonly limits?: Partial<Limits>; readonly after?: SetUp } = {}): SetUp {
+interface SetUpOptions {
+  readonly limits?: Partial<Limits>;
+  /** Name of a platform that is not set up. */
+  readonly without?: string;
+}
+
+export function setUp(options: SetUpOptions & { readonly after?: SetUp } = {}): SetUp {
   const { after } = options;
   const clock = after?.clock ?? createHandClock();
   const store = after?.store ?? createMemoryStore();
@@ -43,7 +49,7 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
     agentRuns: api,
     transcripts: api,
     factories: api,
-    platforms: [chat, forge],
+    platforms: [chat, forge].filter(({ name }) => name !== options.without),
     decide: small.decide,
     clock,
     log,
@@ -67,7 +73,7 @@ export function setUp(options: { readonly limits?: Partial<Limits>; readonly aft
       small.asks.set(event.id, effects);
       return engine.accept(event);
     },
-    restart: () => setUp({ ...options, after: made }),
+    restart: (changed = options) => setUp({ ...changed, after: made }),
   };
   return made;
 }
