@@ -11,6 +11,8 @@ import { createLog } from "./log.ts";
 export interface Started {
   /** Where it listens. */
   readonly url: string;
+  /** Number of effects that wait for each platform that is not set up, by its name. */
+  readonly held?: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export interface Program<C> {
   /** Starts it. Secrets made during the start are added to `secrets`, so that the log redacts them. */
   start(config: C, secrets: string[], log: Log): Promise<Started>;
   /** Returns the text to print once it has started. */
-  greeting(config: C, url: string): string;
+  greeting(config: C, url: string, held: Started["held"]): string;
 }
 
 /** Runs the program until a signal stops it; ends the process with status 1 and a reason if it can't start. */
@@ -50,8 +52,8 @@ export async function run<C extends { readonly logLevel: string }>(
   const starting = program.start(config, secrets, log);
   stopOnSignal(subject, starting, { log, byNpm: environment.npm_lifecycle_event === program.script });
   try {
-    const { url } = await starting;
-    process.stdout.write(program.greeting(config, url));
+    const { url, held } = await starting;
+    process.stdout.write(program.greeting(config, url, held));
     log.info(`${subject} has started`, { url, pid: process.pid });
   } catch (error) {
     log.debug(`${subject} could not start`, { error });

@@ -2,7 +2,7 @@ import { toApi } from "#core/effect.ts";
 
 /** Limits of the engine. */
 export interface Limits {
-  /** Concurrent effects of one kind, for each platform and the API. */
+  /** Concurrent effects of one kind, for each platform and the API; edits, labels and looks for twins get half. */
   readonly perSystem: number;
   /** An effect times out after this, with an unknown outcome. */
   readonly effectMs: number;
@@ -14,8 +14,8 @@ export interface Limits {
 
 /** The limits in production. */
 export const defaultLimits: Limits = {
-  // 100 effects a second that take half a second each, and some to spare.
-  perSystem: 64,
+  // A hundred creates a second that take a quarter of a second each, and as many again.
+  perSystem: 48,
   effectMs: 5 * 60_000,
   settlingMs: { [toApi]: 60_000 },
   // Many supervisors kill a process ten seconds after SIGTERM.

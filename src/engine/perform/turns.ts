@@ -2,7 +2,7 @@ import type { Effect, PlatformEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock, Pace } from "#ports.ts";
-import { limitOf, systemOf } from "./destination.ts";
+import { isUpkeep, limitOf, systemOf } from "./destination.ts";
 import { createPaces } from "./paces.ts";
 
 /** Lets effects begin as slots, rate limits and paces allow. */
@@ -33,6 +33,7 @@ interface Line {
 
 /** The slots and the rate limit of one kind of effect at one system. */
 interface Gate {
+  readonly slots: number;
   running: number;
   /** The lines with a waiter whose pace, as far as known, allows it to begin; they take turns. */
   readonly ready: Line[];
@@ -43,7 +44,10 @@ interface Gate {
 
 const defaultPauseMs = 1_000;
 
-/** Creates the turns; `perKind` effects of one kind may be under way at each system. */
+/**
+ * Creates the turns; `perKind` effects of one kind may be under way at each system, half of them if they only keep
+ * things up to date: under load, of several edits of a card the last is sent, while nobody's request waits.
+ */
 export function createTurns(options: {
   readonly perKind: number;
   readonly pacesOf: (effect: PlatformEffect) => readonly Pace[];
@@ -73,15 +77,17 @@ export function createTurns(options: {
   const keyOf = (limit: string, kept: readonly Pace[]): string =>
     kept.length === 0 ? limit : `${limit} ${JSON.stringify(kept)}`;
 
-  function gateOf(limit: string): Gate {
-    const gate = gates.get(limit) ?? { running: 0, ready: [], limit: null, callOff: () => {} };
-    gates.set(limit, gate);
+  function gateOf(effect: Effect): Gate {
+    const name = limitOf(effect);
+    const slots = isUpkeep(effect) ? Math.ceil(perKind / 2) : perKind;
+    const gate = gates.get(name) ?? { slots, running: 0, ready: [], limit: null, callOff: () => {} };
+    gates.set(name, gate);
     return gate;
   }
 
   /** Returns whether an effect may begin now; arranges another look if a rate limit is all that prevents it. */
   function isOpen(gate: Gate): boolean {
-    if (gate.running >= perKind) return false;
+    if (gate.running >= gate.slots) return false;
     if (gate.limit === null) return true;
     if (gate.limit.trying) return false;
     const waitMs = gate.limit.until - clock.elapsed();
@@ -136,11 +142,10 @@ export function createTurns(options: {
     lineOf: (effect) => keyOf(limitOf(effect), pacesAt(effect)),
     ask(effect, begin) {
       asked += 1;
-      const limit = limitOf(effect);
       const kept = pacesAt(effect);
-      const key = keyOf(limit, kept);
+      const key = keyOf(limitOf(effect), kept);
       const known = lines.get(key);
-      const line = known ?? { key, gate: gateOf(limit), paces: kept, waiters: [] };
+      const line = known ?? { key, gate: gateOf(effect), paces: kept, waiters: [] };
       line.waiters.push({ number: asked, begin });
       if (known === undefined) {
         lines.set(key, line);
