@@ -12,8 +12,8 @@ import { type Bot, type Creates, metricOf, startBot, startQuickOutside } from "#
 const warmUp = 200;
 const destinationMs = 250;
 const rates = [20, 40, 100];
-const secondsEach = 15;
-const flood = 1_500;
+const secondsEach = 10;
+const flood = 1_000;
 const atOnce = 32;
 const mostMs = 600;
 const fewestPerSecond = 120;

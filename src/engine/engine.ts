@@ -1,3 +1,4 @@
+import { backoffMs } from "#base/backoff.ts";
 import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
@@ -62,7 +63,10 @@ export interface EngineStatus {
 export interface Engine {
   /** See `Accept`. Rejects with `EngineStopped` after `stop`. */
   readonly accept: Accept;
-  /** Loads the unsettled threads, then starts performing and polling. Rejects like the store. */
+  /**
+   * Loads the unsettled threads, then starts performing and polling; threads that can't be read now are loaded later.
+   * Rejects like the store.
+   */
   start(): Promise<void>;
   /** Starts nothing more; resolves when all work in flight has ended, or after `limits.stopMs`. */
   stop(): Promise<void>;
@@ -187,18 +191,44 @@ export function createEngine(options: EngineOptions): Engine {
     }
   };
 
-  async function start(): Promise<void> {
+  /** Resolves with whether every unsettled thread is loaded: some may be unreadable for now. */
+  async function load(): Promise<boolean> {
     const meanwhile = new Set<Ref>();
     changedMeanwhile = meanwhile;
     try {
-      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) onSaved(thread, thread);
+      for await (const thread of store.unsettled()) {
+        if (!meanwhile.has(thread.id) && !unsettled.has(thread.id)) onSaved(thread, thread);
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && "leftOut" in error)) throw error;
+      log.error("Some unsettled threads can't be read and wait", { leftOut: error.leftOut, error });
+      return false;
     } finally {
       changedMeanwhile = null;
     }
+  }
+
+  async function loadTheRest(): Promise<void> {
+    for (let failures = 1; ; failures += 1) {
+      await timers.sleep(backoffMs(failures, 1_000, 5 * 60_000, clock.random()));
+      if (stopping !== null) return;
+      try {
+        if (await load()) return;
+      } catch (error) {
+        if (stopping !== null) return;
+        log.error("The unsettled threads can't be read", { error });
+      }
+    }
+  }
+
+  async function start(): Promise<void> {
+    const isComplete = await load();
     if (stopping !== null) return;
     lanes.open();
     poller.open();
     catchUp?.open();
+    if (!isComplete) void loadTheRest();
   }
 
   async function finish(): Promise<void> {
