@@ -2,7 +2,7 @@ import { toApi } from "#core/effect.ts";
 
 /** Limits of the engine. */
 export interface Limits {
-  /** Concurrent effects of one kind, for each platform and the API; edits, labels and looks for twins get half. */
+  /** Concurrent effects of one kind, for each platform and the API; edits, labels and looks for twins get a quarter. */
   readonly perSystem: number;
   /** An effect times out after this, with an unknown outcome. */
   readonly effectMs: number;

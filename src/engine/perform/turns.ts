@@ -45,7 +45,7 @@ interface Gate {
 const defaultPauseMs = 1_000;
 
 /**
- * Creates the turns; `perKind` effects of one kind may be under way at each system, half of them if they only keep
+ * Creates the turns; `perKind` effects of one kind may be under way at each system, a quarter of them if they only keep
  * things up to date: under load, of several edits of a card the last is sent, while nobody's request waits.
  */
 export function createTurns(options: {
@@ -79,7 +79,7 @@ export function createTurns(options: {
 
   function gateOf(effect: Effect): Gate {
     const name = limitOf(effect);
-    const slots = isUpkeep(effect) ? Math.ceil(perKind / 2) : perKind;
+    const slots = isUpkeep(effect) ? Math.ceil(perKind / 4) : perKind;
     const gate = gates.get(name) ?? { slots, running: 0, ready: [], limit: null, callOff: () => {} };
     gates.set(name, gate);
     return gate;
