@@ -26,7 +26,12 @@ export async function measureAccept(ground: Ground): Promise<readonly Figure[]> 
   const labeled = createLabeled(issues);
   const bareSlack = await startBare(ground, "bench/baselines/bare-slack.ts");
   const bareGitHub = await startBare(ground, "bench/baselines/bare-github.ts");
-  const slack = contestOf(bareSlack, bot.url, slashCommand, slashCommand);
+  const slack = contestOf(
+    bareSlack,
+    bot.url,
+    () => slashCommand(),
+    () => slashCommand(),
+  );
   let number = 0;
   const github = contestOf(
     bareGitHub,

@@ -2,7 +2,7 @@
  * Measures the bot's promised speed beside baselines. It asserts nothing, and fails only if a measurement is
  * impossible.
  *
- *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [outage] [client] [service] [soak] [--dir <a folder on the disk to measure>]]
+ *   npm run bench [-- [accept] [store] [poll] [ready] [backlog] [dispatch] [outage] [client] [service] [soak] [--dir <a folder on the disk to measure>]]
  */
 import { tmpdir } from "node:os";
 import { parseArgs } from "node:util";
@@ -14,6 +14,7 @@ import { createGround, type Ground } from "#bench/world/ground.ts";
 import { machineOf } from "#bench/world/machine.ts";
 import { measureAccept } from "./accept.ts";
 import { measureBacklog } from "./backlog.ts";
+import { measureDispatch } from "./dispatch.ts";
 import { measureOutage } from "./outage.ts";
 import { measurePoll } from "./poll.ts";
 import { measureReady } from "./ready.ts";
@@ -49,6 +50,11 @@ const parts: Readonly<Record<string, Part>> = {
     title:
       "backlog: what 1,000 of 10,000 threads ask for, accepted while everything outside was down, at stand-ins without rate limits",
     measure: measureBacklog,
+  },
+  dispatch: {
+    title:
+      "dispatch: from a command in Slack until the API gets the creation, at destinations that take 250 ms; and the most a second",
+    measure: measureDispatch,
   },
   outage: {
     title:

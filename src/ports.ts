@@ -205,7 +205,10 @@ export interface Store {
   change<T>(ref: Ref, fn: (thread: Thread | null) => { thread: Thread | null; result: T }): Promise<T>;
   /** Resolves with the ref's thread, or null if there is none; rejects if it can't be read. */
   find(ref: Ref): Promise<Thread | null>;
-  /** Threads with an effect to perform or an unfinished run. */
+  /**
+   * Threads with an effect to perform or an unfinished run. If some can't be read for now, it throws an Error with
+   * the field `leftOut`, their number, after the others.
+   */
   unsettled(): AsyncIterable<Thread>;
 }
 

@@ -5,18 +5,21 @@ import { issueJson, labelJson, repositoryJson, userJson } from "#sandbox/github/
 import { signedRequest } from "#sandbox/slack/deliver.ts";
 import type { Shot } from "./open-loop.ts";
 
+const longRequest =
+  "run fix the flaky test of the parser; it fails about once in twenty runs, only on the slow machines";
+
 /** Makes a `/agent run …` with a new trigger id each time. */
-export function slashCommand(): Shot {
+export function slashCommand(channel = "C0GENERAL", text = longRequest): Shot {
   const fields = {
     token: "verification-token",
     team_id: "T0SANDBOX",
     team_domain: "sandbox",
-    channel_id: "C0GENERAL",
+    channel_id: channel,
     channel_name: "general",
     user_id: "UALICE",
     user_name: "alice",
     command: "/agent",
-    text: "run fix the flaky test of the parser; it fails about once in twenty runs, only on the slow machines",
+    text,
     api_app_id: "A0SANDBOX",
     is_enterprise_install: "false",
     response_url: "https://hooks.slack.com/commands/T0SANDBOX/1234567890/abcdefghijklmnopqrstuvwx",

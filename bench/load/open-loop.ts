@@ -1,4 +1,4 @@
-/** Sends requests at fixed times, whether or not the earlier ones were answered. */
+/** Sends requests at fixed times, whether or not the earlier ones were answered; or a given number at once. */
 import { Agent, request } from "node:http";
 
 export interface Shot {
@@ -9,6 +9,8 @@ export interface Shot {
 
 /** Timers are late, so the last milliseconds before a request are waited without a timer. */
 const watchMs = 3;
+/** Idle connections are closed before the server closes them, after five seconds. */
+const idleMs = 3_000;
 
 /**
  * Milliseconds from when each request was due to its whole answer; connections are kept from one to the next.
@@ -19,7 +21,7 @@ export async function volley(
   shots: readonly Shot[],
   perSecond: number,
 ): Promise<readonly number[]> {
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent({ keepAlive: true, timeout: idleMs });
   const begin = performance.now() + 50;
   const answers: Promise<number>[] = [];
   for (const [index, shot] of shots.entries()) {
@@ -34,6 +36,22 @@ export async function volley(
     return await Promise.all(answers);
   } finally {
     // A connection that is idle until the next round may be closed just when it is used again.
+    agent.destroy();
+  }
+}
+
+/** Sends the requests, `atOnce` of them under way. Rejects if one was not answered with 200. */
+export async function burst(url: string, shots: readonly Shot[], atOnce: number): Promise<void> {
+  const agent = new Agent({ keepAlive: true, timeout: idleMs });
+  const left = [...shots].reverse();
+  const sendAll = async (): Promise<void> => {
+    for (let shot = left.pop(); shot !== undefined; shot = left.pop()) {
+      await send(`${url}${shot.path}`, shot, agent);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: atOnce }, sendAll));
+  } finally {
     agent.destroy();
   }
 }

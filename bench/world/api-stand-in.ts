@@ -35,12 +35,17 @@ export type Turn = z.infer<typeof turn>;
 export const requestCounts = z.object({ lists: z.number(), fetches: z.number(), others: z.number() });
 export type RequestCounts = z.infer<typeof requestCounts>;
 
+/** Created runs; `at` in milliseconds since the epoch. */
+export const creates = z.array(z.object({ prompt: z.string(), at: z.number() })).readonly();
+export type Creates = z.infer<typeof creates>;
+
 const nothingAsked: RequestCounts = { lists: 0, fetches: 0, others: 0 };
 
 export function createApiStandIn(url: () => string): RequestListener {
   const runs = new Map<string, StoredRun>();
   let asked = { ...nothingAsked };
   let next = 0;
+  let created: Creates[number][] = [];
 
   function create(body: unknown): unknown {
     const { title = "", prompt = "", config, metadata = {} } = createRequest.parse(body);
@@ -49,6 +54,7 @@ export function createApiStandIn(url: () => string): RequestListener {
     const id = randomUUID();
     const run = { id, title, prompt, name, metadata, createdAt: now, state: "QUEUED", updatedAt: now };
     runs.set(id, run);
+    created.push({ prompt, at: performance.timeOrigin + performance.now() });
     setTimeout(() => Object.assign(run, { state: "INPROGRESS", updatedAt: Date.now() }), beginsAfterMs);
     return { run_id: id, task_id: id, state: run.state };
   }
@@ -117,6 +123,11 @@ export function createApiStandIn(url: () => string): RequestListener {
       case `POST ${controlPath}/asked`: {
         const before = asked;
         asked = { ...nothingAsked };
+        return before;
+      }
+      case `POST ${controlPath}/created`: {
+        const before = created;
+        created = [];
         return before;
       }
       case `GET ${apiPath}/agent/runs`:

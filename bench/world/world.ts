@@ -4,7 +4,9 @@ import manifest from "../../package.json" with { type: "json" };
 import {
   type Addition,
   apiPath,
+  type Creates,
   controlPath,
+  creates,
   type RequestCounts,
   requestCounts,
   type Turn,
@@ -12,11 +14,7 @@ import {
 import { runName, secrets } from "./credentials.ts";
 import type { Ground, Started } from "./ground.ts";
 
-export interface Outside {
-  readonly slackUrl: string;
-  readonly githubUrl: string;
-  /** Of the API, `/api/v1` included. */
-  readonly apiUrl: string;
+export interface Outside extends Required<Addresses> {
   /** Sets the bot's address, to which the stand-ins deliver. */
   tellBot(url: string): Promise<void>;
   addRuns(addition: Addition): Promise<void>;
@@ -57,8 +55,17 @@ export async function startOutside(
   };
 }
 
+/** The addresses of the stand-ins. */
+export interface Addresses {
+  readonly slackUrl: string;
+  /** Absent: the bot has no GitHub. */
+  readonly githubUrl?: string;
+  /** Of the API, `/api/v1` included. */
+  readonly apiUrl: string;
+}
+
 /** The environment that connects a bot to the stand-ins. */
-export const environmentOf = (outside: Outside, dataDir: string): Record<string, string> => ({
+export const environmentOf = (outside: Addresses, dataDir: string): Record<string, string> => ({
   PORT: "0",
   DATA_DIR: dataDir,
   AGENT_API_BASE_URL: outside.apiUrl,
@@ -67,10 +74,31 @@ export const environmentOf = (outside: Outside, dataDir: string): Record<string,
   SLACK_BOT_TOKEN: secrets.slackToken,
   SLACK_SIGNING_SECRET: secrets.slackSigning,
   SLACK_API_URL: `${outside.slackUrl}/api/`,
-  GITHUB_TOKEN: secrets.githubToken,
-  GITHUB_WEBHOOK_SECRET: secrets.githubWebhook,
-  GITHUB_API_URL: outside.githubUrl,
+  ...(outside.githubUrl !== undefined && {
+    GITHUB_TOKEN: secrets.githubToken,
+    GITHUB_WEBHOOK_SECRET: secrets.githubWebhook,
+    GITHUB_API_URL: outside.githubUrl,
+  }),
 });
+
+export type { Creates };
+
+/** Slack and the API as `quick-outside.ts` has them; each answer takes `answerAfterMs`. */
+export async function startQuickOutside(ground: Ground, answerAfterMs: number) {
+  const args = ["--answer-after", String(answerAfterMs)];
+  const process = ground.start("bench/world/quick-outside.ts", { args });
+  const [, slackUrl = "", api = ""] = await process.wrote(/slack=(\S+) api=(\S+)\n/);
+  return {
+    slackUrl,
+    apiUrl: `${api}${apiPath}`,
+    /** Returns the runs created since the last call. */
+    async creates(): Promise<Creates> {
+      const response = await fetch(`${api}${controlPath}/created`, { method: "POST", body: "null" });
+      return creates.parse(await response.json());
+    },
+    end: () => process.end(),
+  };
+}
 
 /** Node's flags in `npm start`. */
 const startFlags = manifest.scripts.start.split(" ").filter((word) => word.startsWith("--"));
@@ -80,7 +108,7 @@ export interface Bot extends Started {
 }
 
 /** Resolves when the bot listens and `/readyz` returns 200. */
-export async function startBot(ground: Ground, outside: Outside, dataDir: string): Promise<Bot> {
+export async function startBot(ground: Ground, outside: Addresses, dataDir: string): Promise<Bot> {
   const env = environmentOf(outside, dataDir);
   const started = ground.start("src/start.mjs", { flags: startFlags, env });
   const [, url = ""] = await started.wrote(/listens at (\S+)\n/);

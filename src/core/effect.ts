@@ -33,6 +33,8 @@ interface Pending {
   readonly notBefore?: string;
   /** The wait that led to `notBefore`, in milliseconds: never wait longer, since the clock may have been set. */
   readonly waitMs?: number;
+  /** Time spent on the failed tries and the waits between them, in milliseconds; see `ageOf`. */
+  readonly ageMs?: number;
   /** An earlier try may have succeeded: look for it before trying again. */
   readonly uncertain?: boolean;
 }

@@ -113,9 +113,9 @@ export function createAccepting(options: AcceptingOptions): Accepting {
     take,
     async accept(event, patienceMs = 0) {
       if (isClosed) throw new EngineStopped();
-      const began = clock.now();
+      const began = clock.elapsed();
       const measure = (answer: "saved" | "ignored" | "again" | "failed"): void =>
-        observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.now() - began });
+        observe({ kind: "accepted", event: event.kind, answer, durationMs: clock.elapsed() - began });
       try {
         const { answer } = await underWay.track(takePatiently(event, patienceMs));
         // `unknown` occurs only for hand-overs.

@@ -1,5 +1,7 @@
+import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
+import { toApi, toEngine } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
@@ -10,9 +12,11 @@ import { createOpenRuns } from "#engine/follow/open-runs.ts";
 import { createPoller, type SweepHealth } from "#engine/follow/poll.ts";
 import { createReceiveRun, type Deliver } from "#engine/follow/receive-run.ts";
 import { createSweeper } from "#engine/follow/sweep.ts";
+import { systemOf } from "#engine/perform/destination.ts";
 import { createLanes } from "#engine/perform/lanes.ts";
 import { createPerformEffect } from "#engine/perform/perform-effect.ts";
 import { createSaveOutcome } from "#engine/perform/save-outcome.ts";
+import { createTurns } from "#engine/perform/turns.ts";
 import type { Accept, AgentRuns, Clock, Factories, Notes, Platform, Store, Transcripts } from "#ports.ts";
 import { createAccepting } from "./accept.ts";
 import { createCatchUp } from "./catch-up.ts";
@@ -43,7 +47,10 @@ export interface EngineOptions {
 export interface EngineStatus {
   /** Threads with an effect to perform or an unfinished run. */
   readonly unsettled: number;
+  /** Effects to perform, without those that are held or wait for a held one. */
   readonly pendingEffects: number;
+  /** Number of effects held for each platform that is not set up, by its name. */
+  readonly held: ReadonlyMap<string, number>;
   readonly unfinishedRuns: number;
   /** Effects that are being performed. */
   readonly inFlight: number;
@@ -55,7 +62,10 @@ export interface EngineStatus {
 export interface Engine {
   /** See `Accept`. Rejects with `EngineStopped` after `stop`. */
   readonly accept: Accept;
-  /** Loads the unsettled threads, then starts performing and polling. Rejects like the store. */
+  /**
+   * Loads the unsettled threads, then starts performing and polling; threads that can't be read now are loaded later.
+   * Rejects like the store.
+   */
   start(): Promise<void>;
   /** Lets no accepted event wait any longer for what it belongs to: a stop follows. */
   drain(): void;
@@ -74,6 +84,7 @@ export function createEngine(options: EngineOptions): Engine {
     ...defaultLimits.settlingMs,
     ...options.limits?.settlingMs,
   };
+  const platforms = new Map(options.platforms.map((platform) => [platform.name, platform]));
   const timers = createTimers(clock);
   const unsettled = new Set<Ref>();
   /** During loading: threads that an event has changed, so that a loaded copy is outdated. */
@@ -128,13 +139,19 @@ export function createEngine(options: EngineOptions): Engine {
   const lanes = createLanes({
     perform: createPerformEffect({
       api: { ...options, deliver },
-      platforms: options.platforms,
+      platforms,
       save,
       timers,
       limitMs: limits.effectMs,
     }),
     saveOutcome: createSaveOutcome({ save, store, timers, clock, log }),
-    perSystem: limits.perSystem,
+    turns: createTurns({
+      perKind: limits.perSystem,
+      pacesOf: (effect) => platforms.get(systemOf(effect))?.paces?.(effect) ?? [],
+      timers,
+      clock,
+    }),
+    isSetUp: (system) => system === toApi || system === toEngine || platforms.has(system),
     settlingMsOf: (system) => settlingMs[system] ?? 0,
     timers,
     clock,
@@ -159,18 +176,44 @@ export function createEngine(options: EngineOptions): Engine {
       log,
     });
 
-  async function start(): Promise<void> {
+  /** Resolves with whether every unsettled thread is loaded: some may be unreadable for now. */
+  async function load(): Promise<boolean> {
     const meanwhile = new Set<Ref>();
     changedMeanwhile = meanwhile;
     try {
-      for await (const thread of store.unsettled()) if (!meanwhile.has(thread.id)) onSaved(thread, thread);
+      for await (const thread of store.unsettled()) {
+        if (!meanwhile.has(thread.id) && !unsettled.has(thread.id)) onSaved(thread, thread);
+      }
+      return true;
+    } catch (error) {
+      if (!(error instanceof Error && "leftOut" in error)) throw error;
+      log.error("Some unsettled threads can't be read and wait", { leftOut: error.leftOut, error });
+      return false;
     } finally {
       changedMeanwhile = null;
     }
+  }
+
+  async function loadTheRest(): Promise<void> {
+    for (let failures = 1; ; failures += 1) {
+      await timers.sleep(backoffMs(failures, 1_000, 5 * 60_000, clock.random()));
+      if (stopping !== null) return;
+      try {
+        if (await load()) return;
+      } catch (error) {
+        if (stopping !== null) return;
+        log.error("The unsettled threads can't be read", { error });
+      }
+    }
+  }
+
+  async function start(): Promise<void> {
+    const isComplete = await load();
     if (stopping !== null) return;
     lanes.open();
     poller.open();
     catchUp?.open();
+    if (!isComplete) void loadTheRest();
   }
 
   async function finish(): Promise<void> {
@@ -190,6 +233,7 @@ export function createEngine(options: EngineOptions): Engine {
     status: () => ({
       unsettled: unsettled.size,
       pendingEffects: lanes.pendingEffects(),
+      held: lanes.held(),
       unfinishedRuns: openRuns.size(),
       inFlight: lanes.inFlight(),
       lastSweep: poller.lastSweep(),

@@ -14,7 +14,7 @@ import type { Site } from "#web/router.ts";
 import { createWeb } from "#web/server.ts";
 import { statusRoutes, warnOfUnready } from "#web/status.ts";
 import { type Building, loadService, openSandbox, startService } from "./embedded.ts";
-import { greeting } from "./greeting.ts";
+import { greeting, notSetUp } from "./greeting.ts";
 import { type Program, run, type Started } from "./run.ts";
 
 /** Runs the bot with these platforms until a signal stops it. */
@@ -122,22 +122,25 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     api: () => client.list({ limit: 1, name: rules.runName }),
     ...Object.fromEntries(platforms.map((platform) => [platform.name, () => platform.check()])),
   };
+  const held = (): Readonly<Record<string, string>> =>
+    Object.fromEntries([...engine.status().held].map(([name, count]) => [name, notSetUp(count)]));
   const home = sandboxed ? "/sandbox" : "/readyz";
   web.open({
     routes: {
       ...routesOf(opened),
-      ...statusRoutes(checks, metrics.registry),
+      ...statusRoutes(checks, metrics.registry, held),
       "GET /": (_, response) => response.writeHead(302, { location: home }).end(),
     },
     mounts: building.mounts,
   });
   await engine.start();
   await Promise.all(opened.map((platform) => platform.start?.()));
-  void warnOfUnready(checks, log);
+  void warnOfUnready(checks, log, held());
   const running = stops.move();
   return {
     url,
     connecting: opened.flatMap(({ platform, connecting }) => (connecting?.() ? platform.name : [])),
+    held: engine.status().held,
     stop() {
       for (const drain of building.drains) drain();
       return running.disposeAsync();

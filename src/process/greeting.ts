@@ -2,18 +2,26 @@ import type { ApiConfig } from "#config/api.ts";
 import { type Config, isSandboxed } from "#config/read-config.ts";
 import type { Started } from "./run.ts";
 
+/** Returns the sentence for `/readyz` about a platform that is not set up, for which so many effects wait. */
+export const notSetUp = (held: number): string => `not set up; ${waiting(held)}`;
+
+const waiting = (held: number): string =>
+  held === 1 ? "1 update waits for it" : `${held} updates wait for it`;
+
 /** The text that a started bot prints: its connections, and the settings for the missing ones. */
-export function greeting(
-  config: Config,
-  { url, connecting = [] }: Pick<Started, "url" | "connecting">,
-): string {
+export function greeting(config: Config, { url, connecting = [], held }: Omit<Started, "stop">): string {
   const publicUrl = config.publicUrl ?? url;
-  const rows = config.platforms.map(({ kind, settings }) => [
-    kind.title,
-    settings === null
-      ? `not connected; set ${kind.toConnect}`
-      : settings.reached(publicUrl) + (connecting.includes(kind.name) ? ", still connecting" : ""),
-  ]);
+  const rows = config.platforms.map(({ kind, settings }) => {
+    if (settings !== null) {
+      return [
+        kind.title,
+        settings.reached(publicUrl) + (connecting.includes(kind.name) ? ", still connecting" : ""),
+      ];
+    }
+    const advice = `not connected; set ${kind.toConnect}`;
+    const count = held?.get(kind.name);
+    return [kind.title, count === undefined ? advice : `${advice}; ${waiting(count)}`];
+  });
   rows.push(["Agents", agents(config.api)]);
   if (isSandboxed(config.platforms)) rows.push(["Sandbox", `try the bot at ${url}/sandbox`]);
   const width = Math.max(...rows.map(([name = ""]) => name.length));

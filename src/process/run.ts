@@ -13,6 +13,8 @@ export interface Started {
   readonly url: string;
   /** Names of the platforms that still connect, so that nothing is received from them yet. */
   readonly connecting?: readonly string[];
+  /** Number of effects that wait for each platform that is not set up, by its name. */
+  readonly held?: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export interface Program<C> {
   /** Starts it. Secrets made during the start are added to `secrets`, so that the log redacts them. */
   start(config: C, secrets: string[], log: Log): Promise<Started>;
   /** Returns the text to print once it has started. */
-  greeting(config: C, started: Pick<Started, "url" | "connecting">): string;
+  greeting(config: C, started: Omit<Started, "stop">): string;
 }
 
 /** Runs the program until a signal stops it; ends the process with status 1 and a reason if it can't start. */

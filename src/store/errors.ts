@@ -15,6 +15,16 @@ export class ThreadUnreadable extends StoreError {
   override readonly name = "ThreadUnreadable";
 }
 
+/** Some unsettled threads can't be read for now; see `Store.unsettled`. */
+export class ThreadsLeftOut extends StoreError {
+  override readonly name = "ThreadsLeftOut";
+  readonly leftOut: number;
+  constructor(leftOut: number, cause: unknown) {
+    super(`The store could not read ${leftOut} of the unsettled threads.`, { cause });
+    this.leftOut = leftOut;
+  }
+}
+
 /** A change gave a thread a place or a run of another thread. */
 export class RefTaken extends StoreError {
   override readonly name = "RefTaken";

@@ -5,7 +5,7 @@ import type { Log } from "#base/log.ts";
 import { type Ref, threadRef } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
 import type { Notes, Store } from "#ports.ts";
-import { RefTaken, StoreDamaged, StoreError, ThreadUnreadable } from "./errors.ts";
+import { RefTaken, StoreDamaged, StoreError, ThreadsLeftOut, ThreadUnreadable } from "./errors.ts";
 import { ThreadRow } from "./thread-row.ts";
 import { allRefsOf } from "./thread-statements.ts";
 import type { ThreadTables } from "./thread-tables.ts";
@@ -70,10 +70,10 @@ export class LocalStore implements Store, Notes {
     return this.change(ref, (thread) => ({ thread, result: thread }));
   }
 
-  /** See `Store`. Logs and skips unreadable threads; throws the first failure of the disk after the last thread. */
+  /** See `Store`. Logs and skips unreadable threads; throws `ThreadsLeftOut` if the disk failed for some. */
   async *unsettled(): AsyncGenerator<Thread, void, undefined> {
     const { tables, log } = this.#parts;
-    let failure: unknown;
+    const failures: unknown[] = [];
     for (const number of await this.#whileOpen(async () => tables.unsettled())) {
       try {
         const thread = await this.#whileOpen(async () => {
@@ -84,11 +84,11 @@ export class LocalStore implements Store, Notes {
         if (thread !== null && !isSettled(thread)) yield thread;
       } catch (error) {
         if (this.#closed !== undefined) throw error;
-        if (!(error instanceof ThreadUnreadable || error instanceof StoreDamaged)) failure ??= error;
+        if (!(error instanceof ThreadUnreadable || error instanceof StoreDamaged)) failures.push(error);
         log.error("An unsettled thread can't be read", { number, error });
       }
     }
-    if (failure !== undefined) throw failure;
+    if (failures.length > 0) throw new ThreadsLeftOut(failures.length, failures[0]);
   }
 
   note(name: string): Promise<string | null> {

@@ -89,7 +89,8 @@ async function tell(lastStep: number): Promise<{ world: World; steps: number }> 
     });
     await clock.advance(5_000);
     const work = async (): Promise<void> => {
-      await clock.advance(30_000);
+      // Longer than the API's settling time.
+      await clock.advance(90_000);
       for (const state of ["INPROGRESS", "SUCCEEDED"]) {
         for (const run of api.runs.keys()) {
           api.turn(run, state);
@@ -111,6 +112,8 @@ async function tell(lastStep: number): Promise<{ world: World; steps: number }> 
     }
     await clock.advance(120_000);
   }
+  // Uncertain effects are watched for an hour.
+  await clock.advance(90 * 60_000);
   return { world, steps: first.steps() };
 }
 

@@ -83,3 +83,23 @@ test("a start fails when the unsettled threads can't be read", async () => {
   };
   await expect(engine.start()).rejects.toThrow("the folder can't be read");
 });
+
+test("threads that can't be read at the start don't end it, and are performed once they can", async () => {
+  const before = setUp();
+  for (let n = 0; n < 3; n += 1) await before.ask(`chat:${n}`, reply(`r${n}`, `chat:${n}`));
+  const { engine, store, chat, clock, logged } = before.restart();
+  const real = store.unsettled.bind(store);
+  let broken = true;
+  store.unsettled = async function* () {
+    for await (const thread of real()) if (!broken || thread.id !== "chat:1") yield thread;
+    if (broken) throw Object.assign(new Error("the disk says EIO"), { leftOut: 1 });
+  };
+  await engine.start();
+  await clock.advance(10 * 60_000);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r0", "r2"]);
+  expect(logged.some(({ level }) => level === "error")).toBe(true);
+  broken = false;
+  await clock.advance(5 * 60_000);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["r0", "r2", "r1"]);
+  expect(engine.status()).toMatchObject({ unsettled: 0 });
+});

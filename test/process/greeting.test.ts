@@ -4,10 +4,10 @@ import { github } from "#github/platform.ts";
 import { greeting } from "#process/greeting.ts";
 import { slack } from "#slack/platform.ts";
 
-function greetingOf(env: Record<string, string>): string {
+function greetingOf(env: Record<string, string>, held?: ReadonlyMap<string, number>): string {
   const reading = readConfig(env, () => null, [slack, github]);
   if (!reading.ok) throw new Error(reading.problems.join("\n"));
-  return greeting(reading.config, { url: "http://127.0.0.1:3000" });
+  return greeting(reading.config, { url: "http://127.0.0.1:3000", ...(held && { held }) });
 }
 
 test("with nothing set up, it names the sandbox and the variables to set", () => {
@@ -49,4 +49,13 @@ test("Socket Mode needs no address, and a remote service is named", () => {
   expect(text).toContain("Socket Mode");
   expect(text).not.toContain("/slack/events");
   expect(text).toContain("https://runs.example.com/api/v1");
+});
+
+test("a platform that is not set up is named with what waits for it", () => {
+  const env = { SLACK_BOT_TOKEN: "xoxb-1", SLACK_APP_TOKEN: "xapp-1" };
+  expect(greetingOf(env, new Map([["github", 4]]))).toMatch(
+    /GitHub +not connected; .+; 4 updates wait for it/,
+  );
+  expect(greetingOf(env, new Map([["github", 1]]))).toContain("1 update waits for it");
+  expect(greetingOf(env)).not.toContain("wait");
 });

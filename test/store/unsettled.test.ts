@@ -1,5 +1,12 @@
-import { expect, test } from "vitest";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, onTestFinished, test } from "vitest";
 import type { Thread } from "#core/thread.ts";
+import { createDatabaseWriter, writerThreads } from "#disk/database-writer.ts";
+import { StoreError } from "#store/errors.ts";
+import { LocalStore } from "#store/local-store.ts";
+import { databaseName } from "#store/open-store.ts";
+import { ThreadTables } from "#store/thread-tables.ts";
 import { newFolder, open, rowsIn } from "./open-folder.ts";
 import { ids, memoryLog, newRun, newThread, put } from "./threads.ts";
 
@@ -66,4 +73,36 @@ test("an unreadable thread is logged, and the others are found", async () => {
   const second = await open(folder, { log });
   expect(await ids(second.unsettled())).toEqual(["running"]);
   expect(lines.filter(({ level }) => level === "error").length).toBeGreaterThan(0);
+});
+
+/** A disk that fails to read one thread. */
+class FailingTables extends ThreadTables {
+  fails = true;
+  override async read(number: number, options?: { keep?: boolean }): Promise<Thread> {
+    const thread = await super.read(number, options);
+    if (this.fails && thread.id === "failing") throw new StoreError("The disk failed.");
+    return thread;
+  }
+}
+
+test("threads that the disk can't read for now are counted after the others", async () => {
+  const folder = await newFolder();
+  const first = await open(folder);
+  await put(first, newThread("failing", { runs: [newRun("r2", { open: true })] }));
+  await put(first, newThread("running", openRun));
+  await first.close();
+  const { log } = memoryLog();
+  const path = join(folder, databaseName);
+  const database = new DatabaseSync(path, { readOnly: true });
+  const tables = new FailingTables(database, createDatabaseWriter(writerThreads(path), log), path, log);
+  const store = new LocalStore({ tables, retentionMs: 0, now: Date.now, log, unlock: async () => {} });
+  onTestFinished(() => store.close());
+  const found: string[] = [];
+  const reading = (async () => {
+    for await (const { id } of store.unsettled()) found.push(id);
+  })();
+  await expect(reading).rejects.toMatchObject({ name: "ThreadsLeftOut", leftOut: 1 });
+  expect(found).toEqual(["running"]);
+  tables.fails = false;
+  expect(await ids(store.unsettled())).toEqual(["failing", "running"]);
 });

@@ -326,6 +326,15 @@ test("readyz names the failed checks with their reasons, and the others", async 
   expect(await answer.json()).toEqual({ store: "ok", slack: "Slack says invalid_auth" });
 });
 
+test("readyz shows notes, which don't change its status", async () => {
+  const checks = { store: () => Promise.resolve() };
+  const notes = () => ({ github: "not set up; 4 updates wait for it" });
+  const { url } = await serving({ routes: statusRoutes(checks, createMetrics(noLoad).registry, notes) });
+  const ready = await fetch(`${url}/readyz`);
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toEqual({ github: "not set up; 4 updates wait for it", store: "ok" });
+});
+
 test("readyz is 200 when all checks pass, and metrics are Prometheus text", async () => {
   const checks = { store: () => Promise.resolve() };
   const { url } = await serving({ routes: statusRoutes(checks, createMetrics(noLoad).registry) });

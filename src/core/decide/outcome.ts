@@ -39,6 +39,8 @@ const readForMs: Readonly<Record<Reading["kind"], number>> = {
   // An end reported without its answer is never reported with it.
   answer: 2 * 60_000,
 };
+/** A try takes no longer than this; the clock may have been set meanwhile. */
+const longestTryMs = 5 * 60_000;
 /** The card shows a delay only after more failures than this, or this time. */
 const quietTries = 1;
 const quietMs = 10_000;
@@ -64,6 +66,16 @@ export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
   }
 }
 
+/**
+ * Returns for how long the effect has been tried, in milliseconds. Each try adds its own time and the wait before
+ * it, as far as these can be, so that an effect does not grow old by a step of the clock, nor while the bot is down
+ * or the effect is held.
+ */
+function ageOf(draft: Draft, { since, notBefore, waitMs = 0, ageMs = 0 }: Effect): number {
+  const lastMs = notBefore === undefined ? Date.parse(since) : Date.parse(notBefore) - waitMs;
+  return ageMs + Math.min(Math.max(draft.nowMs - lastMs, 0), waitMs + longestTryMs);
+}
+
 const isReading = (effect: Effect): effect is Reading => effect.kind in readForMs;
 
 /**
@@ -75,7 +87,7 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   // What may have happened is first searched for.
   if (isWrite && fault.certainty === "unknown" && effect.uncertain !== true) return true;
   if (!fault.retryable) return false;
-  const ageMs = draft.nowMs - Date.parse(effect.since);
+  const ageMs = ageOf(draft, effect);
   if (fault.limited === true && (effect.kind === "answer" || !isReading(effect))) return true;
   // The next look comes soon enough.
   if (isWatch(effect)) return effect.tries + 1 < fewestTries;
@@ -89,9 +101,10 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
 
 function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
   const tries = effect.tries + 1;
+  const ageMs = ageOf(draft, effect);
   const growingMs = backoffMs(tries, firstWaitMs, longestWaitMs, random);
   // The last try of a read comes at its time limit, not a long wait later.
-  const leftMs = isReading(effect) ? Date.parse(effect.since) + readForMs[effect.kind] - draft.nowMs : 0;
+  const leftMs = isReading(effect) ? readForMs[effect.kind] - ageMs : 0;
   const pauseMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
   const askedMs = fault.retryAfterMs ?? 0;
   const waitMs = fault.searching && askedMs > 0 ? askedMs : Math.max(pauseMs, askedMs * (1 + random / 10));
@@ -100,10 +113,11 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     tries,
     notBefore: new Date(draft.nowMs + waitMs).toISOString(),
     waitMs,
+    ageMs,
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
   // A person who waits sees at once why nothing is repeated.
-  const isShown = fault.searching || tries > quietTries || draft.nowMs - Date.parse(effect.since) >= quietMs;
+  const isShown = fault.searching || tries > quietTries || ageMs >= quietMs;
   if (!isShown) return;
   // The card of a delayed run says so (promise 5), with the first reason only.
   if (effect.kind !== "create" && effect.kind !== "follow-up" && effect.kind !== "cancel") return;
@@ -122,7 +136,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   // A newer view, decided while this one was being sent, is still pending.
   const newer = "revision" in effect && "revision" in outcome && outcome.revision < effect.revision;
   if (newer) {
-    const { notBefore: _, waitMs: __, ...rest } = effect;
+    const { notBefore: _, waitMs: __, ageMs: ___, ...rest } = effect;
     const sent =
       rest.kind === "card" && outcome.kind === "card"
         ? { ...rest, at: outcome.place, to: outcome.place, message: outcome.message }

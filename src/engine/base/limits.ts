@@ -2,7 +2,7 @@ import { toApi } from "#core/effect.ts";
 
 /** Limits of the engine. */
 export interface Limits {
-  /** Concurrent effects of one kind, for each platform and the API. */
+  /** Concurrent effects of one kind, for each platform and the API; edits, labels and looks for twins get a quarter. */
   readonly perSystem: number;
   /** An effect times out after this, with an unknown outcome. */
   readonly effectMs: number;
@@ -14,7 +14,8 @@ export interface Limits {
 
 /** The limits in production. */
 export const defaultLimits: Limits = {
-  perSystem: 16,
+  // A hundred creates a second that take a quarter of a second each, and as many again.
+  perSystem: 48,
   effectMs: 5 * 60_000,
   settlingMs: { [toApi]: 60_000 },
   // Many supervisors kill a process ten seconds after SIGTERM.

@@ -1,6 +1,5 @@
 import { backoffMs } from "#base/backoff.ts";
 import { createInFlight } from "#base/in-flight.ts";
-import { createKeyedLimit } from "#base/keyed-limit.ts";
 import type { Log } from "#base/log.ts";
 import { type Effect, isWatch } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
@@ -12,14 +11,17 @@ import type { Attempt, Clock } from "#ports.ts";
 import { firstByDestination, systemOf } from "./destination.ts";
 import type { PerformEffect } from "./perform-effect.ts";
 import type { SaveOutcome } from "./save-outcome.ts";
+import type { Turns } from "./turns.ts";
+import { createWaits, type Waits } from "./waits.ts";
 
 /** One destination of one thread. Its effects are performed in order, one at a time. */
 interface Lane {
-  /** An effect is waiting for a slot, being performed, or having its outcome saved. */
+  /** An effect is waiting for its turn, being performed, or having its outcome saved. */
   busy: boolean;
   callOff: () => void;
   /** Number of outcomes in a row that left their effect unchanged. */
   stuck: number;
+  /** By `Clock.elapsed`. */
   notBefore: number;
 }
 
@@ -29,6 +31,7 @@ interface Work {
   readonly fresh: Set<string>;
   /** When the latest doubt about each other effect arose, by `Clock.elapsed`: its settling time begins there. */
   readonly doubts: Map<string, number>;
+  readonly waits: Waits;
   readonly lanes: Map<string, Lane>;
 }
 
@@ -40,12 +43,13 @@ export interface Lanes {
   open(): void;
   /** Starts nothing more; resolves when all effects in flight have ended and their outcomes are saved. */
   close(): Promise<void>;
-  /** Number of effects to perform, without those that look for twins. */
+  /** Number of effects to perform, without those that are held, wait for a held one, or look for twins. */
   pendingEffects(): number;
+  /** Number of effects held for each system that is not set up. */
+  held(): ReadonlyMap<string, number>;
   inFlight(): number;
 }
 
-const defaultPauseMs = 1_000;
 const stuckFirstMs = 1_000;
 const stuckMostMs = 60_000;
 
@@ -53,7 +57,9 @@ const stuckMostMs = 60_000;
 export function createLanes(options: {
   readonly perform: PerformEffect;
   readonly saveOutcome: SaveOutcome;
-  readonly perSystem: number;
+  readonly turns: Turns;
+  /** Returns whether the system is set up; the effects of the others are held, and don't age. */
+  readonly isSetUp: (system: string) => boolean;
   /** Returns the settling time of a system. */
   readonly settlingMsOf: (system: string) => number;
   readonly timers: Timers;
@@ -65,41 +71,32 @@ export function createLanes(options: {
   /** Called for a thread that the store no longer has. */
   readonly onGone: (thread: Ref) => void;
 }): Lanes {
-  const { perform, saveOutcome, settlingMsOf, timers, clock, log, observe, onOutcome, onGone } = options;
-  const inSlot = createKeyedLimit(options.perSystem);
+  const { perform, saveOutcome, turns, isSetUp, settlingMsOf, timers, clock, log, observe } = options;
+  const { onOutcome, onGone } = options;
   const inFlight = createInFlight();
   const works = new Map<Ref, Work>();
-  /** End of the rate limit of each `pauseKey`. */
-  const pauses = new Map<string, number>();
   let open = false;
   let performing = 0;
 
-  /** Slots and rate limits are per system and kind: a service that refuses creates may still allow reads. */
-  const pauseKey = (effect: Effect): string => `${systemOf(effect)} ${effect.kind}`;
-
-  function pause(key: string, until: number): void {
-    pauses.set(key, Math.max(until, pauses.get(key) ?? 0));
-  }
-
-  function readyAt(effect: Effect, lane: Lane): number {
-    const notBefore = effect.notBefore === undefined ? 0 : Date.parse(effect.notBefore);
-    return Math.max(notBefore || 0, lane.notBefore, pauses.get(pauseKey(effect)) ?? 0);
-  }
+  const readyAt = (work: Work, effect: Effect, lane: Lane): number =>
+    Math.max(work.waits.endOf(effect), lane.notBefore);
 
   function look(work: Work): void {
     if (!open) return;
     const firsts = firstByDestination(work.thread.effects);
     for (const [to, effect] of firsts) {
+      if (!isSetUp(systemOf(effect))) continue;
       const lane = work.lanes.get(to) ?? { busy: false, callOff: () => {}, stuck: 0, notBefore: 0 };
       work.lanes.set(to, lane);
       if (lane.busy) continue;
       lane.callOff();
-      const waitMs = readyAt(effect, lane) - clock.now();
+      const waitMs = readyAt(work, effect, lane) - clock.elapsed();
       if (waitMs > 0) {
         lane.callOff = timers.after(waitMs, () => look(work));
       } else {
         lane.busy = true;
-        void inSlot(pauseKey(effect), () => takeTurn(work, to, lane, pauseKey(effect)));
+        const line = turns.lineOf(effect);
+        turns.ask(effect, () => takeTurn(work, to, lane, line));
       }
     }
     for (const [to, lane] of work.lanes) {
@@ -107,29 +104,35 @@ export function createLanes(options: {
       lane.callOff();
       work.lanes.delete(to);
     }
-    if (work.lanes.size === 0) works.delete(work.thread.id);
+    if (work.lanes.size === 0 && work.thread.effects.length === 0) works.delete(work.thread.id);
   }
 
-  /** Resolves when the slot is free again; the lane stays busy until the outcome is saved. */
-  async function takeTurn(work: Work, to: string, lane: Lane, slot: string): Promise<void> {
-    // The effect may have been replaced or postponed while it waited for the slot.
+  /** Returns the outcome, or null if the turn is not needed any more; the lane stays busy until it is saved. */
+  function takeTurn(work: Work, to: string, lane: Lane, line: string): Promise<Outcome> | null {
+    // The effect may have been replaced or postponed while it waited for its turn.
     const effect = open ? firstByDestination(work.thread.effects).get(to) : undefined;
-    if (effect === undefined || pauseKey(effect) !== slot || readyAt(effect, lane) > clock.now()) {
+    const isDue = effect !== undefined && readyAt(work, effect, lane) <= clock.elapsed();
+    if (!isDue || turns.lineOf(effect) !== line) {
       lane.busy = false;
-      look(work);
-      return;
+      queueMicrotask(() => look(work));
+      return null;
     }
-    const began = clock.now();
-    performing += 1;
     const uncertain = effect.uncertain === true || !work.fresh.has(effect.id);
     const attempt = { uncertain, settlesInMs: uncertain ? settlesInMs(work, effect) : 0 };
-    const trying = perform(effect, work.thread, attempt);
+    const trying = measured(effect, perform(effect, work.thread, attempt));
     void inFlight.track(trying.then((outcome) => finish(work, lane, effect, attempt, outcome)));
+    return trying;
+  }
+
+  async function measured(effect: Effect, trying: Promise<Outcome>): Promise<Outcome> {
+    const began = clock.elapsed();
+    performing += 1;
     const outcome = await trying;
     performing -= 1;
     const { ok } = outcome;
     const system = systemOf(effect);
-    observe({ kind: "performed", effect: effect.kind, system, ok, durationMs: clock.now() - began });
+    observe({ kind: "performed", effect: effect.kind, system, ok, durationMs: clock.elapsed() - began });
+    return outcome;
   }
 
   function settlesInMs(work: Work, effect: Effect): number {
@@ -145,12 +148,11 @@ export function createLanes(options: {
     outcome: Outcome,
   ): Promise<void> {
     if (!outcome.ok) {
-      const { certainty, limited, searching, mayStillHappen, retryAfterMs = defaultPauseMs } = outcome.fault;
+      const { certainty, searching, mayStillHappen } = outcome.fault;
       if (certainty === "unknown" && (!searching || mayStillHappen)) {
         work.fresh.delete(effect.id);
         work.doubts.set(effect.id, clock.elapsed());
       }
-      if (limited === true) pause(pauseKey(effect), clock.now() + retryAfterMs);
       const { id, kind, tries } = effect;
       const { retryable, reason, code } = outcome.fault;
       const fields = { effect: id, kind, tries, certainty, code, reason };
@@ -170,7 +172,7 @@ export function createLanes(options: {
     if (left !== undefined && sameTry(left, effect)) {
       // The decision ignored the outcome; an immediate retry would loop.
       lane.stuck += 1;
-      lane.notBefore = clock.now() + backoffMs(lane.stuck, stuckFirstMs, stuckMostMs, clock.random());
+      lane.notBefore = clock.elapsed() + backoffMs(lane.stuck, stuckFirstMs, stuckMostMs, clock.random());
       if (lane.stuck === 1) log.error("An outcome left its effect unchanged", { effect: effect.id });
     } else {
       lane.stuck = 0;
@@ -181,11 +183,19 @@ export function createLanes(options: {
     look(work);
   }
 
+  const newWork = (thread: Thread): Work => ({
+    thread,
+    fresh: new Set(),
+    doubts: new Map(),
+    waits: createWaits(clock),
+    lanes: new Map(),
+  });
+
   return {
     onSaved(thread, before) {
       const known = works.get(thread.id);
       if (known === undefined && thread.effects.length === 0) return;
-      const work = known ?? { thread, fresh: new Set(), doubts: new Map(), lanes: new Map() };
+      const work = known ?? newWork(thread);
       const earlier = new Set(
         [...(before?.effects ?? []), ...(known?.thread.effects ?? [])].map(({ id }) => id),
       );
@@ -197,6 +207,7 @@ export function createLanes(options: {
       for (const id of present) {
         if (!work.fresh.has(id) && !work.doubts.has(id)) work.doubts.set(id, clock.elapsed());
       }
+      work.waits.update(thread.effects);
       work.thread = thread;
       works.set(thread.id, work);
       look(work);
@@ -210,12 +221,30 @@ export function createLanes(options: {
       await inFlight.idle();
     },
     pendingEffects: () =>
-      [...works.values()].reduce(
-        (sum, { thread }) => sum + thread.effects.filter((effect) => !isWatch(effect)).length,
-        0,
-      ),
+      [...works.values()].reduce((sum, { thread }) => sum + performable(thread, isSetUp).length, 0),
+    held() {
+      const counts = new Map<string, number>();
+      for (const { thread } of works.values()) {
+        for (const effect of thread.effects) {
+          const system = systemOf(effect);
+          if (!isSetUp(system) && !isWatch(effect)) counts.set(system, (counts.get(system) ?? 0) + 1);
+        }
+      }
+      return counts;
+    },
     inFlight: () => performing,
   };
+}
+
+/** Returns the effects that nothing but time holds back, without those that look for twins. */
+function performable({ effects }: Thread, isSetUp: (system: string) => boolean): readonly Effect[] {
+  const held = new Set<string>();
+  return effects.filter((effect) => {
+    // An effect is decided after the one that it waits for.
+    const isHeld = !isSetUp(systemOf(effect)) || (effect.after !== undefined && held.has(effect.after));
+    if (isHeld) held.add(effect.id);
+    return !isHeld && !isWatch(effect);
+  });
 }
 
 const revisionOf = (effect: Effect): number => ("revision" in effect ? effect.revision : 0);

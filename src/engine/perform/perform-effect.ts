@@ -1,7 +1,6 @@
 import { reasonOf } from "#base/reason.ts";
 import type { Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
-import { platformOf } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import { type Api, failed } from "#engine/api/api.ts";
 import { performApiEffect } from "#engine/api/api-effects.ts";
@@ -9,6 +8,7 @@ import { withWriteDeadline } from "#engine/api/write-deadline.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Save } from "#engine/save.ts";
 import type { Attempt, Platform } from "#ports.ts";
+import { systemOf } from "./destination.ts";
 import { handOver } from "./hand-over.ts";
 
 /** Tries one of the thread's effects. Never rejects. */
@@ -29,18 +29,18 @@ const defect = failed({
 /** Creates the function that passes effects to their systems. After `limitMs` the outcome is unknown. */
 export function createPerformEffect(options: {
   readonly api: Api;
-  readonly platforms: readonly Platform[];
+  readonly platforms: ReadonlyMap<string, Platform>;
   readonly save: Save;
   readonly timers: Timers;
   readonly limitMs: number;
 }): PerformEffect {
-  const { api, save, timers, limitMs } = options;
-  const platforms = new Map(options.platforms.map((platform) => [platform.name, platform]));
+  const { api, platforms, save, timers, limitMs } = options;
 
   async function perform(effect: Effect, thread: Thread, attempt: Attempt): Promise<Outcome> {
     if ("at" in effect) {
-      const name = platformOf(effect.at);
-      return platforms.get(name)?.perform(effect, attempt) ?? notConnected(name);
+      const platform = platforms.get(systemOf(effect));
+      if (platform === undefined) throw new Error("the effects of this platform are held");
+      return platform.perform(effect, attempt);
     }
     if (effect.kind === "hand-over") return handOver(save, effect, api.log);
     const timed = withWriteDeadline(api, timers, limitMs / 2);
@@ -61,11 +61,3 @@ export function createPerformEffect(options: {
     }
   };
 }
-
-const notConnected = (name: string): Outcome =>
-  failed({
-    certainty: "refused",
-    retryable: false,
-    reason: `The bot is no longer connected to “${name}”.`,
-    code: "not_connected",
-  });

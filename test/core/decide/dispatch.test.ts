@@ -239,13 +239,45 @@ test("a create with an unknown outcome is looked up and tried again, and the car
   it.fails("create", { retryable: true, certainty: "not-sent", reason: "The API is away." });
   expect(it.one("create")).toMatchObject({ uncertain: true, tries: 2 });
   expect(it.said("card")[0]).toContain("The API is away.");
-  it.wait(25 * 3_600);
-  for (let tries = 2; tries < 10; tries += 1) {
+  for (let minutes = 0; minutes < 24 * 60; minutes += 5) {
     expect(it.effects("create")).toHaveLength(1);
+    it.wait(5 * 60);
     it.fails("create", { retryable: true, certainty: "not-sent", reason: "The API is away." });
   }
   expect(it.effects("create")).toEqual([]);
   expect(it.said("reply")[0]).toContain("The API is away.");
+});
+
+test("a step of the clock by a day, in either direction, ages no effect", () => {
+  const day = 24 * 3_600;
+  for (const step of [day, -day]) {
+    const it = story();
+    it.give(mention("fix it"));
+    const fails = () => it.fails("create", { retryable: true, certainty: "not-sent", reason: "away" });
+    for (let minutes = 0; minutes < 15; minutes += 1) {
+      it.wait(60);
+      fails();
+    }
+    it.wait(step);
+    fails();
+    it.wait(-step);
+    fails();
+    expect(it.effects("create")).toHaveLength(1);
+  }
+});
+
+test("a read that fails while the clock is a day behind is given up in time all the same", () => {
+  const it = story();
+  it.give(mention("fix it"));
+  it.performAll();
+  it.run("SUCCEEDED", 10);
+  it.wait(-24 * 3_600);
+  for (let seconds = 0; seconds < 4 * 60; seconds += 30) {
+    it.wait(30);
+    if (it.effects("answer").length > 0) it.fails("answer", { retryable: true, certainty: "not-sent" });
+  }
+  expect(it.effects("answer")).toEqual([]);
+  expect(it.effects("reply")).toHaveLength(1);
 });
 
 test("a rate limit never makes an effect give up", () => {

@@ -55,7 +55,7 @@ test("a platform that hangs delays neither the other platform nor the API", asyn
 });
 
 test("hanging creates don't delay other threads' answers, lists and cancels", async () => {
-  const { engine, ask, api, clock, store } = setUp();
+  const { engine, ask, api, clock, store } = setUp({ limits: { perSystem: 16 } });
   store.put(newThread("chat:b", { runs: [newRecord("d0", { runId: "run-0", open: false })] }));
   api.add({ run_id: "run-0" });
   api.before = (call) => (call === "create" ? new Promise(() => {}) : undefined);
@@ -154,15 +154,6 @@ test("a newer view, decided while an older one is being sent, is sent right afte
   await clock.advance(0);
   expect(chat.tries.map(({ effect }) => (effect.kind === "card" ? effect.revision : 0))).toEqual([1, 2]);
   expect(store.get("chat:a").effects).toEqual([]);
-});
-
-test("an effect of a platform that is no longer configured is refused with a reason", async () => {
-  const { engine, ask, clock, store } = setUp();
-  await engine.start();
-  await ask("mail:a", reply("r1", "mail:a"));
-  await clock.advance(0);
-  expect(store.get("mail:a").effects).toEqual([]);
-  expect(store.get("mail:a").said).toEqual(["The bot is no longer connected to “mail”."]);
 });
 
 test("an effect whose platform rejects, against its contract, is retried as uncertain", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "#core/outcome.ts";
-import { create, followUp, reply, setUp } from "#test/support/engine/set-up.ts";
+import { card, create, followUp, reply, setUp } from "#test/support/engine/set-up.ts";
 import { newRecord, newThread } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 import { success } from "#test/support/engine/stand-in-platform.ts";
@@ -63,4 +63,63 @@ test("the API's limit on creating pauses creating alone, and no dispatch is lost
   await clock.advance(1);
   expect(api.count("create")).toBe(3);
   expect(api.runs.size).toBe(3);
+});
+
+test("a limit on edits holds up no new card and no run", async () => {
+  const { engine, ask, chat, api, clock } = setUp();
+  await engine.start();
+  chat.answer = (effect) => (effect.id === "edit" ? limited : success(effect));
+  await ask("chat:a", card("edit", "chat:a", 2, { message: "m" }));
+  await clock.advance(0);
+  await ask("chat:b", card("new", "chat:b", 1), create("d1", { after: "new" }));
+  await clock.advance(0);
+  expect(chat.tries.map(({ id }) => id)).toEqual(["edit", "new"]);
+  expect(api.count("create")).toBe(1);
+});
+
+test("after a limit one effect goes on, and the others only after its success", async () => {
+  const { engine, ask, chat, clock } = setUp();
+  await engine.start();
+  const trial = Promise.withResolvers<Outcome>();
+  chat.answer = (effect) => {
+    if (chat.tries.length <= 2) return limited;
+    return chat.tries.length === 3 ? trial.promise : success(effect);
+  };
+  await ask("chat:0", reply("r0", "chat:0"));
+  await clock.advance(0);
+  for (let n = 1; n <= 10; n += 1) await ask(`chat:${n}`, reply(`r${n}`, `chat:${n}`));
+  await clock.advance(19_999);
+  expect(chat.tries).toHaveLength(1);
+  await clock.advance(1);
+  // It is refused again, so that the next try comes another 20 seconds later.
+  expect(chat.tries).toHaveLength(2);
+  await clock.advance(25_000);
+  expect(chat.tries).toHaveLength(3);
+  trial.resolve({ ok: true, kind: "reply", message: "m" });
+  await clock.advance(20_000);
+  expect(new Set(chat.tries.map(({ id }) => id)).size).toBe(11);
+  expect(chat.tries).toHaveLength(13);
+});
+
+test("a trial that is refused for another reason ends the limit too; one that never arrives does not", async () => {
+  const { engine, ask, chat, clock } = setUp();
+  await engine.start();
+  const notSent: Outcome = {
+    ok: false,
+    fault: { certainty: "not-sent", retryable: true, reason: "away", retryAfterMs: 60_000 },
+  };
+  const refused: Outcome = {
+    ok: false,
+    fault: { certainty: "refused", retryable: false, reason: "archived" },
+  };
+  const answers = [limited, notSent, refused];
+  const atOnce: number[] = [];
+  chat.answer = (effect) => {
+    atOnce.push(clock.elapsed());
+    return answers.shift() ?? success(effect);
+  };
+  for (let n = 0; n <= 5; n += 1) await ask(`chat:${n}`, reply(`r${n}`, `chat:${n}`));
+  await clock.advance(120_000);
+  expect(answers).toEqual([]);
+  expect(chat.tries).toHaveLength(8);
 });

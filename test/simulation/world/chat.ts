@@ -80,7 +80,8 @@ export class ChatPlatform {
       name: this.name,
       check: async () => {},
       perform: async (effect, attempt) => {
-        const key = effect.kind;
+        // Edits and posts are limited apart.
+        const key = effect.kind === "card" && effect.message !== undefined ? "edit" : effect.kind;
         const limit = this.#limits.get(key);
         const { nowMs } = this.#machine.time;
         if (limit?.life === life.number && isEarly(limit, nowMs) && limit.at > this.#machine.jumpedAt) {

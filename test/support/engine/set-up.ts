@@ -26,17 +26,18 @@ export interface SetUp {
   /** Accepts an event of this place that causes the effects. */
   ask(place: string, ...effects: Effect[]): Promise<"saved" | "ignored" | "again">;
   /** Starts another process on the same store, as after `kill -9` of this one. */
-  restart(): SetUp;
+  restart(options?: SetUpOptions): SetUp;
 }
 
-export function setUp(
-  options: {
-    readonly limits?: Partial<Limits>;
-    /** The decisions; small ones that the test plans if absent. */
-    readonly decide?: Decide;
-    readonly after?: SetUp;
-  } = {},
-): SetUp {
+interface SetUpOptions {
+  readonly limits?: Partial<Limits>;
+  /** Name of a platform that is not set up. */
+  readonly without?: string;
+  /** The decisions; small ones that the test plans if absent. */
+  readonly decide?: Decide;
+}
+
+export function setUp(options: SetUpOptions & { readonly after?: SetUp } = {}): SetUp {
   const { after } = options;
   const clock = after?.clock ?? createHandClock();
   const store = after?.store ?? createMemoryStore();
@@ -51,7 +52,7 @@ export function setUp(
     agentRuns: api,
     transcripts: api,
     factories: api,
-    platforms: [chat, forge],
+    platforms: [chat, forge].filter(({ name }) => name !== options.without),
     decide: options.decide ?? small.decide,
     clock,
     log,
@@ -75,7 +76,7 @@ export function setUp(
       small.asks.set(event.id, effects);
       return engine.accept(event);
     },
-    restart: () => setUp({ ...options, after: made }),
+    restart: (changed = options) => setUp({ ...changed, after: made }),
   };
   return made;
 }

@@ -116,6 +116,7 @@ export function createSmallDecide(): SmallDecide {
         ...effect,
         tries: effect.tries + 1,
         notBefore: new Date(now + waitMs).toISOString(),
+        waitMs,
       };
       return { ...thread, effects: thread.effects.map((pending) => (pending.id === id ? later : pending)) };
     }
