@@ -29,7 +29,9 @@ export function putRunRows(before: RunDocument | null, after: RunDocument): Writ
       "INSERT OR REPLACE INTO item (ord, run, rest) VALUES (?, ?, ?)",
       [run.order, JSON.stringify(run), document],
     ],
-    ...(before?.run.artifacts === run.artifacts ? [] : artifactRows(run)),
+    ...((before === null ? run.artifacts.length > 0 : before.run.artifacts !== run.artifacts)
+      ? artifactRows(run)
+      : []),
     ...metadata.map(
       ([key, value]): Statement => [
         "INSERT OR IGNORE INTO metadata VALUES (?, ?, ?)",
@@ -48,6 +50,7 @@ export function putRunRows(before: RunDocument | null, after: RunDocument): Writ
   ];
 }
 
+/** Replaces the rows of the run's artifacts. */
 const artifactRows = ({ order, artifacts }: Run): Write => [
   ["DELETE FROM made WHERE ord = ?", [order]],
   ...artifacts.map(

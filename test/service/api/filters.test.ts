@@ -2,6 +2,7 @@
 import OzAPI from "oz-agent-sdk";
 import { expect, test } from "vitest";
 import { emptyCatalog, type FactorySpec } from "#service/catalog.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { type Api, apiKey, problemOf, serving } from "#test/support/service/serving.ts";
 
 const invalid = { http: 400, type: expect.stringMatching(/\/invalid_request$/), retryable: false };
@@ -57,7 +58,8 @@ test.each([
 test("runs are found by the type of their artifacts, also after a later turn", async () => {
   const { api } = await serving({
     command:
-      'read task; case "$task" in file*) echo x > "$AGENT_ARTIFACTS/a.txt";; pull*) echo https://github.com/octo/app/pull/7;; esac; cat',
+      'cat > given; if grep -q file given; then echo x > "$AGENT_ARTIFACTS/a.txt"; fi; ' +
+      "if grep -q pull given; then echo https://github.com/octo/app/pull/7; fi; cat given",
   });
   for (const prompt of ["file", "pull", "neither"])
     await api.until(await api.create({ prompt }), "SUCCEEDED");
@@ -73,7 +75,11 @@ test("runs are found by the type of their artifacts, also after a later turn", a
   });
   const [neither = ""] = (await api.list("q=neither")).runs.map(({ run_id }) => run_id);
   await api.followUp(neither, "pull");
-  await api.until(neither, "SUCCEEDED");
+  await eventually(
+    "the second turn's pull request",
+    async () => (await api.run(neither)).artifacts?.length === 1,
+  );
+  expect(await found(api, "artifact_type=PULL_REQUEST")).toEqual(["pull", "neither"]);
 });
 
 test("runs are found by an ancestor at any distance; the ancestor and the parent must exist", async () => {
