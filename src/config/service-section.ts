@@ -35,7 +35,11 @@ const environment = keys({
   description: text.exactOptional(),
 });
 
-const model = keys({ name: text.exactOptional(), provider: text.exactOptional() });
+const model = keys({
+  name: text.exactOptional(),
+  provider: text.exactOptional(),
+  vision: z.boolean("must be true or false").exactOptional(),
+});
 
 /** Either a mapping of ids, or a list of ids without names and providers. */
 const models = z.preprocess(
@@ -132,10 +136,11 @@ export const serviceSection = keys({
           variables: from.variables ?? {},
         })),
         defaultModelId: section.default_model ?? Object.keys(section.models)[0] ?? null,
-        models: Object.entries(section.models).map(([id, { name, provider }]) => ({
+        models: Object.entries(section.models).map(([id, { name, provider, vision }]) => ({
           id,
           name: name ?? id,
           provider: provider ?? "UNKNOWN",
+          vision: vision ?? false,
         })),
         skills: Object.entries(section.skills).map(([spec, { file, description }]) => ({
           spec,

@@ -22,6 +22,8 @@ export interface ModelSpec {
   readonly id: string;
   readonly name: string;
   readonly provider: string;
+  /** Whether it reads images. */
+  readonly vision: boolean;
 }
 
 /** A skill declared on its own; the service finds those in the environments' repositories itself. */

@@ -5,6 +5,7 @@ import { endpoints } from "#service/api/endpoints.ts";
 import { createOperations } from "#service/api/operations.ts";
 import { createRoutes } from "#service/api/routes.ts";
 import { createAttachments } from "#service/files/attachments.ts";
+import { environmentTimes } from "#service/files/environment-times.ts";
 import { createSessions } from "#service/sessions/sessions.ts";
 import { createRunStore } from "#service/store/run-store.ts";
 import { createExecution } from "#service/turns/execution.ts";
@@ -51,6 +52,7 @@ export function createService(given: ServiceOptions) {
 
   let places = 0;
   let phase: "new" | "started" | "stopped" = "new";
+  let changes: ReadonlyMap<string, number> = new Map();
   let unlock: (() => Promise<void>) | null = null;
 
   const sessions = createSessions({
@@ -68,6 +70,7 @@ export function createService(given: ServiceOptions) {
     attachments,
     skills: executor.skills,
     sessions,
+    changedAt: (environmentId) => changes.get(environmentId) ?? now(),
     nextPlace: () => ++places,
     now,
   });
@@ -97,6 +100,7 @@ export function createService(given: ServiceOptions) {
       const release = await lockFolder(folder);
       try {
         await executor.clear();
+        changes = await environmentTimes(folder, catalog.environments, now(), log);
         await runs.load();
         places = runs.highestPlace();
         await executor.recover();

@@ -39,7 +39,7 @@ service:
       description: The app
     empty:
   models:
-    fast: { name: Fast one, provider: OPENAI }
+    fast: { name: Fast one, provider: OPENAI, vision: true }
     slow:
   default_model: slow
   skills:
@@ -87,8 +87,8 @@ test("every key of the section sets its own field", () => {
     ],
     defaultModelId: "slow",
     models: [
-      { id: "fast", name: "Fast one", provider: "OPENAI" },
-      { id: "slow", name: "slow", provider: "UNKNOWN" },
+      { id: "fast", name: "Fast one", provider: "OPENAI", vision: true },
+      { id: "slow", name: "slow", provider: "UNKNOWN", vision: false },
     ],
     skills: [{ spec: "octo/app:review", description: "Reviews", file: resolve("skills/review/SKILL.md") }],
     factories: [

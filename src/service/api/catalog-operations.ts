@@ -24,12 +24,15 @@ export interface CatalogOperationOptions {
   readonly catalog: Catalog;
   readonly runs: RunStore;
   readonly skills: RepositorySkills;
+  /** When the declaration of the environment with this id last changed, in milliseconds since the epoch. */
+  readonly changedAt: (environmentId: string) => number;
   /** Creates and queues a run. */
   readonly begin: (request: RunRequest, factoryUid: string | null) => Promise<Result<Begun>>;
 }
 
 /** The endpoints that list the operator's declarations and create runs of factories. */
-export function createCatalogOperations({ catalog, runs, skills, begin }: CatalogOperationOptions) {
+export function createCatalogOperations(options: CatalogOperationOptions) {
+  const { catalog, runs, skills, changedAt, begin } = options;
   /** The last created run with this environment or skill; null if there is none. */
   async function newest(of: { environment_id: string } | { skill: string }): Promise<Run | null> {
     const page = await runs.list(runsLike({ ...of, sort_by: "created_at", limit: 1 }));
@@ -42,10 +45,13 @@ export function createCatalogOperations({ catalog, runs, skills, begin }: Catalo
       if (!query.ok) return query;
       const environments = await Promise.all(
         catalog.environments.map(async (spec) =>
-          environmentOf(spec, await newest({ environment_id: spec.id })),
+          environmentOf(spec, changedAt(spec.id), await newest({ environment_id: spec.id })),
         ),
       );
-      if (query.value.sort_by === "name") environments.sort((a, b) => a.uid.localeCompare(b.uid));
+      const byName = query.value.sort_by === "name";
+      environments.sort((a, b) =>
+        byName ? a.uid.localeCompare(b.uid) : b.last_updated.localeCompare(a.last_updated),
+      );
       return { ok: true, value: { environments } };
     },
 

@@ -10,8 +10,11 @@ import {
 import type { Run } from "#service/run/run-document.ts";
 import { rfc3339 } from "#service/store/run-wire.ts";
 
-/** `newest` is the environment's last created run. Variables and commands are not shown: they may be secret. */
-export function environmentOf(spec: EnvironmentSpec, newest: Run | null): Environment {
+/**
+ * `changedAt`: when the declaration last changed. `newest`: the environment's last created run. Variables and
+ * commands are not shown: they may be secret.
+ */
+export function environmentOf(spec: EnvironmentSpec, changedAt: number, newest: Run | null) {
   const repository = repositoryName(spec.repository);
   return {
     uid: spec.id,
@@ -21,23 +24,29 @@ export function environmentOf(spec: EnvironmentSpec, newest: Run | null): Enviro
       github_repos: repository === null ? [] : [repository],
       setup_commands: [...spec.setup],
     },
+    last_updated: rfc3339(changedAt),
+    setup_failed: newest?.statusMessage?.error_code === "environment_setup_failed",
     ...(newest === null ? {} : lastTaskOf(newest)),
-  };
+  } satisfies Environment;
 }
 
-function lastTaskOf({ id, title, state, createdAt, updatedAt, startedAt, statusMessage }: Run) {
+function lastTaskOf({ id, title, state, createdAt, updatedAt, startedAt }: Run) {
   const task = { id, title, state, created_at: rfc3339(createdAt), updated_at: rfc3339(updatedAt) };
-  const setup_failed = statusMessage?.error_code === "environment_setup_failed";
-  if (startedAt === null) return { last_task_created: task, setup_failed };
+  if (startedAt === null) return { last_task_created: task };
   const started_at = rfc3339(startedAt);
   const last_task_created = { ...task, started_at };
-  return { last_task_created, last_task_run_timestamp: started_at, setup_failed };
+  return { last_task_created, last_task_run_timestamp: started_at };
 }
 
 /** The declared models with the default one. */
 export const modelsOf = ({ defaultModelId, models }: Catalog): ModelsResponse => ({
   ...(defaultModelId === null ? {} : { default_model_id: defaultModelId }),
-  models: models.map(({ id, name, provider }) => ({ id, display_name: name, provider })),
+  models: models.map(({ id, name, provider, vision }) => ({
+    id,
+    display_name: name,
+    provider,
+    vision_supported: vision,
+  })),
 });
 
 /** A factory with the repository of its environment. */

@@ -31,7 +31,7 @@ export interface Endpoint {
   readonly query?: Readonly<Record<string, QueryParameter>>;
   readonly body?: z.ZodType;
   /** The shape of a 200's JSON, or another kind of content. */
-  readonly answer: z.ZodType | Media;
+  readonly answer: z.ZodType | Media | Redirect;
   /** The codes of its refusals, besides those that any request may get. */
   readonly refusals: readonly ServiceCode[];
   /** A `Response` as the value is sent unchanged, anything else as JSON. */
@@ -42,6 +42,12 @@ export interface Endpoint {
 export interface Media {
   readonly media: string;
   readonly description: string;
+}
+
+/** A 302 instead of a 200. */
+export interface Redirect {
+  /** The place that it leads to, as a sentence without a full stop. */
+  readonly redirects: string;
 }
 
 /** The groups of endpoints in the API's description. */

@@ -78,21 +78,24 @@ function operationOf(endpoint: Endpoint) {
       required: true,
       content: { "application/json": { schema: jsonSchemaOf(body, "input") } },
     },
-    responses: { "200": answerOf(endpoint), ...refusalsOf(endpoint) },
+    responses: { ...answerOf(endpoint), ...refusalsOf(endpoint) },
   };
 }
 
 /** The parameter has the description. */
 const withoutDescription = ({ description: _, ...schema }: JsonSchema): JsonSchema => schema;
 
-function answerOf({ answer }: Endpoint): Response {
+function answerOf({ answer }: Endpoint): Record<string, Response> {
+  if ("redirects" in answer) return { "302": { description: answer.redirects, content: {} } };
   if ("media" in answer) {
     const type = answer.media === "application/json" ? "object" : "string";
-    return { description: answer.description, content: { [answer.media]: { schema: { type } } } };
+    return { "200": { description: answer.description, content: { [answer.media]: { schema: { type } } } } };
   }
   return {
-    description: answer.description ?? "Done",
-    content: { "application/json": { schema: jsonSchemaOf(answer, "input") } },
+    "200": {
+      description: answer.description ?? "Done",
+      content: { "application/json": { schema: jsonSchemaOf(answer, "input") } },
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { followUpRequest } from "#agent-runs/schema.ts";
 import type { SessionLinks } from "#service/sessions/session-keys.ts";
-import { unknownSession } from "#service/sessions/sessions.ts";
+import { transcript, unknownSession } from "#service/sessions/sessions.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
-import { cancelAnswer, followUpAnswer } from "#service/wire/wire-shapes.ts";
+import { cancelAnswer, conversationAnswer, followUpAnswer } from "#service/wire/wire-shapes.ts";
 import type { Asked, Endpoint } from "./endpoint.ts";
 import type { Operations } from "./operations.ts";
 
@@ -15,22 +15,22 @@ type Handle = (
 ) => Result<unknown> | Promise<Result<unknown>>;
 
 /** The refusals of a cancellation. */
-export const cancelRefusals = [
-  "invalid_request",
-  "resource_not_found",
-  "conflict",
-  "operation_not_supported",
-] as const;
+export const cancelRefusals = ["invalid_request", "resource_not_found", "conflict"] as const;
 
 const keyHeader = "x-session-key";
 
-/** Takes the key from the header or from the URL. */
+/**
+ * Takes the key from the header or from the URL. `what`: the name of the download that may also be opened with a key
+ * of its own.
+ */
 const reading =
-  (handle: Handle): Endpoint["handle"] =>
+  (handle: Handle, what?: (asked: Asked) => string): Endpoint["handle"] =>
   (operations, asked) => {
+    const { sessions } = operations;
     const runId = asked.parameter("runId");
     const key = asked.request.headers.get(keyHeader) ?? asked.query.get("key") ?? "";
-    const right = operations.sessions.right(runId, key);
+    const opened = what !== undefined && sessions.opens(runId, key, what(asked));
+    const right = opened ? "read" : sessions.right(runId, key);
     return right === "none" ? unknownSession : handle(operations, asked, runId, right);
   };
 
@@ -83,11 +83,25 @@ export const sessionEndpoints: readonly Endpoint[] = [
     id: "getSessionFile",
     path: "/sessions/{runId}/artifacts/{uid}",
     summary: "Download a file of a run",
-    description: `The uid is the \`artifact_uid\` of one of the run's artifacts. ${keyInQuery}`,
+    description: `The uid is the \`artifact_uid\` of one of the run's artifacts; \`GET /agent/artifacts/{uid}\` tells the address with a key of its own. ${keyInQuery}`,
     answer: { media: "application/octet-stream", description: "The file" },
     refusals: ["resource_not_found"],
-    handle: reading(({ sessions }, { parameter, request }, runId) =>
-      sessions.file(runId, parameter("uid"), request.method),
+    handle: reading(
+      ({ sessions }, { parameter, request }, runId) => sessions.file(runId, parameter("uid"), request.method),
+      ({ parameter }) => parameter("uid"),
+    ),
+  },
+  {
+    ...readable,
+    id: "getSessionTranscript",
+    path: "/sessions/{runId}/transcript",
+    summary: "Download a run's transcript",
+    description: `\`GET /agent/runs/{runId}/transcript\` redirects to it. ${keyInQuery}`,
+    answer: conversationAnswer,
+    refusals: ["resource_not_found"],
+    handle: reading(
+      (operations, _, runId) => operations.conversation(runId),
+      () => transcript,
     ),
   },
   {

@@ -110,6 +110,8 @@ export function createRepositorySkills(options: RepositorySkillsOptions) {
       const all = catalog.environments.map((spec, place) => soon(spec, lookup(spec, place, refresh)));
       return (await Promise.all(all)).flat();
     },
+    /** The last known skills in the environment's repository; null if it was never read. */
+    known: (environmentId: string): readonly FoundSkill[] | null => known.get(environmentId) ?? null,
     /** Resolves when no lookup is under way. */
     async idle(): Promise<void> {
       await Promise.all([...lookups.values()].map(({ found }) => found));

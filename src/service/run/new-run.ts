@@ -45,7 +45,7 @@ export function newRun(request: CreateRequest, birth: Birth): RunDocument {
       config,
       skill,
       metadata: request.metadata ?? {},
-      parentRunId: request.parent_run_id ?? null,
+      parentRunId: request.parent_run_id || null,
       conversationId: request.conversation_id ?? birth.id,
       statusMessage: null,
       artifacts: [],

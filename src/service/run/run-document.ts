@@ -27,6 +27,12 @@ const artifact = z.discriminatedUnion("kind", [
 ]);
 export type RunArtifact = z.infer<typeof artifact>;
 
+/** The types of artifacts on the wire. */
+export const artifactTypes = { pull_request: "PULL_REQUEST", file: "FILE" } as const satisfies Record<
+  RunArtifact["kind"],
+  string
+>;
+
 /** A file of the request; attachments.ts keeps its content. */
 const keptAttachment = z.object({ name: z.string(), mime: z.string(), bytes: z.number() });
 export type KeptAttachment = z.infer<typeof keptAttachment>;

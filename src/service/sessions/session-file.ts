@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { type FileHandle, lstat, open } from "node:fs/promises";
 
 const chunkBytes = 64_000;
 
@@ -28,6 +28,10 @@ export async function fileResponse(path: string, name: string, method: string): 
     },
   });
 }
+
+/** Whether there is an ordinary file, and no link, at the path. */
+export const isFile = async (path: string): Promise<boolean> =>
+  (await lstat(path).catch(() => null))?.isFile() ?? false;
 
 /** Encoded for a header parameter (RFC 8187). */
 const encoded = (name: string): string =>

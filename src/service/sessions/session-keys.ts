@@ -22,6 +22,19 @@ export function linkKey(secret: string, links: SessionLinks): string {
   return createHmac("sha256", secret).update(`session ${links}`).digest("base64url");
 }
 
+/**
+ * The key of one download of the run until `until`, in milliseconds since the epoch. `what` names the download; the
+ * key opens nothing else.
+ */
+export const downloadKey = (secret: string, what: string, until: number): string =>
+  `${until}.${createHmac("sha256", secret).update(`download ${until} ${what}`).digest("base64url")}`;
+
+/** Whether `key` opens the download at `now`. Takes a time that does not depend on the secret. */
+export function opens(secret: string, key: string, what: string, now: number): boolean {
+  const until = Number(/^\d{1,15}(?=\.)/.exec(key)?.[0] ?? 0);
+  return sameSecret(key, downloadKey(secret, what, until)) && now < until;
+}
+
 /** The rights that `key` gives where links allow `links`. Takes a time that does not depend on the secret. */
 export function rightOf(secret: string, key: string, links: SessionLinks): SessionRight {
   const reads = sameSecret(key, linkKey(secret, "read"));

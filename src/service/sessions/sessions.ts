@@ -2,7 +2,14 @@
 import type { Run } from "#service/run/run-document.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
 import { fileResponse } from "./session-file.ts";
-import { linkKey, rightOf, type SessionLinks, type SessionRight } from "./session-keys.ts";
+import {
+  downloadKey,
+  linkKey,
+  opens,
+  rightOf,
+  type SessionLinks,
+  type SessionRight,
+} from "./session-keys.ts";
 import { createSessionPage } from "./session-page.ts";
 import { createSessionStreams, knownOf, type SessionStreamOptions, streamHeaders } from "./session-stream.ts";
 import { sessionView } from "./session-view.ts";
@@ -15,13 +22,22 @@ export interface SessionOptions extends SessionStreamOptions {
   readonly address: (runId: string) => string;
 }
 
+/** How long the address of a download holds. */
+const downloadMs = 3_600_000;
+/** The name of the transcript among a run's downloads; files are named by their uids, which differ from it. */
+export const transcript = "transcript";
+
 /** The sessions of all runs. Missing runs and files, and too many streams, are refused. */
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions(options: SessionOptions) {
-  const { runs, live, links, address } = options;
+  const { runs, live, links, address, now } = options;
   const streams = createSessionStreams(options);
   const render = createSessionPage();
+  const download = ({ sessionKey }: Run, what: string): { readonly key: string; readonly until: number } => {
+    const until = now() + downloadMs;
+    return { key: downloadKey(sessionKey, what, until), until };
+  };
   return {
     /** The run's link for people, with a key. */
     link: ({ id, sessionKey }: Pick<Run, "id" | "sessionKey">): string =>
@@ -30,6 +46,18 @@ export function createSessions(options: SessionOptions) {
     right(runId: string, key: string): SessionRight {
       const run = runs.get(runId);
       return run === null ? "none" : rightOf(run.sessionKey, key, links);
+    },
+    /** The key of a download of the run, and until when it holds, in milliseconds since the epoch. */
+    download,
+    /** Whether the key opens the run's download now. */
+    opens(runId: string, key: string, what: string): boolean {
+      const run = runs.get(runId);
+      return run !== null && opens(run.sessionKey, key, what, now());
+    },
+    /** The address of one of the run's files for anybody, and until when it holds. */
+    fileLink(run: Run, uid: string): { readonly url: string; readonly until: number } {
+      const { key, until } = download(run, uid);
+      return { url: `${address(run.id)}/artifacts/${encodeURIComponent(uid)}?key=${key}`, until };
     },
     async page(runId: string, right: SessionLinks): Promise<Result<Response>> {
       const document = await runs.read(runId);

@@ -7,13 +7,25 @@ export interface Mark {
   readonly order: number;
 }
 
-/** The column of `run` and its type for each `sort_by`. */
-export const sortColumns = {
-  updated_at: { column: "updated", kind: "number" },
-  created_at: { column: "created", kind: "number" },
-  title: { column: "title", kind: "string" },
-  agent: { column: "name", kind: "string" },
-} as const satisfies Record<ListFilter["sort_by"], unknown>;
+interface SortKey {
+  readonly kind: "number" | "string";
+  /** The SQL of the key of a row of `run`. */
+  readonly key: (order: ListFilter["sort_order"]) => string;
+  /** The index on the key; null: there is none. */
+  readonly index: string | null;
+}
+
+/** The sort key of each `sort_by`. Runs without a skill come last in either order. */
+export const sortKeys: Readonly<Record<ListFilter["sort_by"], SortKey>> = {
+  updated_at: { kind: "number", key: () => "run.updated", index: "run_updated" },
+  created_at: { kind: "number", key: () => "run.created", index: "run_created" },
+  title: { kind: "string", key: () => "run.title", index: null },
+  agent: {
+    kind: "string",
+    key: (order) => `iif(run.skill IS NULL, ${order === "asc" ? "'1', '0'" : "'0', '1'"} || run.skill)`,
+    index: null,
+  },
+};
 
 const cursor = z.tuple([
   z.string(),
@@ -35,8 +47,8 @@ export function writeCursor({ key, order }: Mark, { sort_by, sort_order }: ListF
 }
 
 /**
- * The mark in a cursor; "invalid" if the service made none like it for the same sorting. `keyAt` returns the title
- * or name of the run with that place, which never change; null if there is none.
+ * The mark in a cursor; "invalid" if the service made none like it for the same sorting. `keyAt` returns the sort
+ * key of the run with that place, a title or skill, which never change; null if there is none.
  */
 export function readCursor(
   text: string,
@@ -53,7 +65,7 @@ export function readCursor(
   if (!parsed.success) return "invalid";
   const [by, direction, written, order] = parsed.data;
   if (by !== sort_by || direction !== sort_order) return "invalid";
-  const { kind } = sortColumns[sort_by];
+  const { kind } = sortKeys[sort_by];
   const key = written === null && kind === "string" ? keyAt(order) : written;
   return key !== null && typeof key === kind ? { key, order } : "invalid";
 }

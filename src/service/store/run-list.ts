@@ -4,7 +4,7 @@ import type { Run } from "#service/run/run-document.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
 import { type Result, refused } from "#service/wire/problem.ts";
 import { type Condition, conditionsOf, type Plan, planFor, type Query } from "./list-sql.ts";
-import { type Mark, readCursor, sortColumns, writeCursor } from "./run-cursor.ts";
+import { type Mark, readCursor, sortKeys, writeCursor } from "./run-cursor.ts";
 import { createQueries, type Row } from "./run-queries.ts";
 
 /** A page of a list. */
@@ -46,16 +46,16 @@ export function createRunList(
 ): (filter: ListFilter) => Promise<Result<Page>> {
   const query = createQueries(database);
 
-  /** The condition that the fewest runs meet; null if none is rare. */
-  function rarest(conditions: readonly Condition[]): Condition | null {
-    let found: Condition | null = null;
+  /** Selects the runs of the condition that the fewest meet; null if none is rare. */
+  function rarest(conditions: readonly Condition[]): Query | null {
+    let found: Query | null = null;
     let most = bounds.rare;
-    for (const condition of conditions) {
-      const sql = `SELECT count(*) AS runs FROM (${condition.select} LIMIT ?)`;
-      const [row] = query(sql, [...condition.values, most + 1]);
+    for (const { select, values } of conditions) {
+      if (select === null) continue;
+      const [row] = query(`SELECT count(*) AS runs FROM (${select} LIMIT ?)`, [...values, most + 1]);
       const count = Number(row?.runs);
       if (count > most) continue;
-      found = condition;
+      found = { sql: select, values };
       most = count;
     }
     return found;
@@ -126,9 +126,9 @@ export function createRunList(
   }
 
   return async (filter) => {
-    const { column } = sortColumns[filter.sort_by];
+    const { key } = sortKeys[filter.sort_by];
     const keyAt = (order: number): string | null => {
-      const [row] = query(`SELECT ${column} AS key FROM run WHERE ord = ?`, [order]);
+      const [row] = query(`SELECT ${key(filter.sort_order)} AS key FROM run WHERE ord = ?`, [order]);
       return typeof row?.key === "string" ? row.key : null;
     };
     const after = filter.cursor === null ? null : readCursor(filter.cursor, filter, keyAt);

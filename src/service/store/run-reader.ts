@@ -74,6 +74,11 @@ export function createRunReader(database: DatabaseSync, onBroken: (id: string, e
       const next = query(sql, [except.size + 1]).find(({ id }) => !except.has(text(id)));
       return next === undefined ? null : text(next.id);
     },
+    withArtifact(uid: string): string | null {
+      const sql = "SELECT id FROM made JOIN run USING (ord) WHERE uid = ? AND uid <> '' LIMIT 1";
+      const [row] = query(sql, [uid]);
+      return row === undefined ? null : text(row.id);
+    },
     latestOf(conversationId: string): string | null {
       const sql = `
         SELECT id FROM (

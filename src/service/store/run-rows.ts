@@ -1,10 +1,16 @@
 /** A run's document as rows of the database, and back. */
 import type { Statement } from "#disk/database.ts";
 import type { Write } from "#disk/database-writer.ts";
-import { parseRun, parseRunDocument, type Run, type RunDocument } from "#service/run/run-document.ts";
+import {
+  artifactTypes,
+  parseRun,
+  parseRunDocument,
+  type Run,
+  type RunDocument,
+} from "#service/run/run-document.ts";
 
 const putRun = `
-  INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, name = excluded.name, model = excluded.model,
     environment = excluded.environment, skill = excluded.skill, created = excluded.created,
     updated = excluded.updated, queued = excluded.queued, title = excluded.title,
@@ -23,6 +29,9 @@ export function putRunRows(before: RunDocument | null, after: RunDocument): Writ
       "INSERT OR REPLACE INTO item (ord, run, rest) VALUES (?, ?, ?)",
       [run.order, JSON.stringify(run), document],
     ],
+    ...((before === null ? run.artifacts.length > 0 : before.run.artifacts !== run.artifacts)
+      ? artifactRows(run)
+      : []),
     ...metadata.map(
       ([key, value]): Statement => [
         "INSERT OR IGNORE INTO metadata VALUES (?, ?, ?)",
@@ -40,6 +49,17 @@ export function putRunRows(before: RunDocument | null, after: RunDocument): Writ
       ),
   ];
 }
+
+/** Replaces the rows of the run's artifacts. */
+const artifactRows = ({ order, artifacts }: Run): Write => [
+  ["DELETE FROM made WHERE ord = ?", [order]],
+  ...artifacts.map(
+    (each): Statement => [
+      "INSERT OR IGNORE INTO made VALUES (?, ?, ?)",
+      [order, artifactTypes[each.kind], each.kind === "file" ? each.uid : ""],
+    ],
+  ),
+];
 
 /** The statements that take a damaged run out of all lists. Its other rows stay. */
 export const setRunAside = (id: string, reason: string): Write => [
@@ -61,6 +81,8 @@ const columnsOf = (run: Run): readonly (string | number | null)[] => [
   run.title,
   // Most conversations have one run and its id.
   run.conversationId === run.id ? null : run.conversationId,
+  run.parentRunId,
+  run.factoryUid,
 ];
 
 /** The number of elements at the start that are identical objects. */

@@ -128,6 +128,8 @@ export function createRunStore(folder: string, now: () => number, log: Log, boun
       open().reader.nextQueued(new Set([...except, ...broken])),
     /** The last run of the conversation; null if there is no such conversation. */
     latestOf: (conversationId: string): string | null => open().reader.latestOf(conversationId),
+    /** The run that made the artifact with this uid; null if there is none. */
+    withArtifact: (uid: string): string | null => open().reader.withArtifact(uid),
     /** The highest place of any run in the order of creation or in the queue; 0 if there is no run. */
     highestPlace: (): number => open().reader.highestPlace(),
     /** Waits for every requested change and closes the database. */

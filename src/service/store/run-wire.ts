@@ -7,6 +7,7 @@ import {
   type RunItem,
 } from "#agent-runs/schema.ts";
 import {
+  artifactTypes,
   creatorUid,
   type Run,
   type RunArtifact,
@@ -21,6 +22,8 @@ export const rfc3339 = (ms: number): string => new Date(ms).toISOString();
 
 /** Whether a run in this state has ended; a follow-up may still continue it. */
 export const isEnded = (state: Run["state"]): boolean => endedStates.some((ended) => ended === state);
+
+const principal = { type: "service_account", uid: creatorUid, display_name: "API key" };
 
 /** The run as a `RunItem`. `sessionLink` is the address of its page. */
 export function runItemOf(run: Run, sessionLink: string): RunItem {
@@ -37,11 +40,12 @@ export function runItemOf(run: Run, sessionLink: string): RunItem {
     session_link: sessionLink,
     conversation_id: run.conversationId,
     agent_config: run.config,
-    creator: { type: "service_account", uid: creatorUid, display_name: "API key" },
+    creator: principal,
+    executor: principal,
     source: sourceOfAll,
     metadata: run.metadata,
     ...(run.statusMessage === null ? {} : { status_message: run.statusMessage }),
-    artifacts: run.artifacts.map(artifactOf),
+    artifacts: run.artifacts.map((artifact) => artifactOf(artifact, run.id)),
     ...(isEnded(run.state) && run.startedAt !== null ? { run_time: duration(run.workedMs) } : {}),
     execution_location: "LOCAL",
     is_run_type_cancellable: true,
@@ -49,28 +53,51 @@ export function runItemOf(run: Run, sessionLink: string): RunItem {
   };
 }
 
-function artifactOf(artifact: RunArtifact): Artifact {
+function artifactOf(artifact: RunArtifact, runId: string): Artifact {
   const created_at = rfc3339(artifact.at);
+  const artifact_type = artifactTypes[artifact.kind];
   switch (artifact.kind) {
     case "pull_request": {
       const { url, branch } = artifact;
-      return { artifact_type: "PULL_REQUEST", created_at, data: { url, branch } };
+      return { artifact_type, created_at, data: { url, branch } };
     }
     case "file":
       return {
-        artifact_type: "FILE",
+        artifact_type,
         created_at,
-        data: {
-          artifact_uid: artifact.uid,
-          filename: artifact.name,
-          filepath: artifact.path,
-          mime_type: artifact.mime,
-          size_bytes: artifact.bytes,
-        },
+        data: { artifact_uid: artifact.uid, mime_type: artifact.mime, ...fileOf(artifact, runId) },
       };
     default:
       return artifact satisfies never;
   }
+}
+
+type FileArtifact = RunArtifact & { readonly kind: "file" };
+
+/** The file's names and size. Its path is relative to the run's folder of artifacts, which is named after the run. */
+function fileOf({ name, path, bytes }: FileArtifact, runId: string) {
+  const parts = path.split(/[\\/]/);
+  const at = parts.indexOf(runId);
+  return { filename: name, filepath: at < 0 ? name : parts.slice(at + 1).join("/"), size_bytes: bytes };
+}
+
+/** The answer about one file of the run. `link`: an address to download it from, and until when that holds. */
+export function artifactAnswerOf(
+  artifact: FileArtifact,
+  runId: string,
+  link: { readonly url: string; readonly until: number },
+) {
+  return {
+    artifact_type: artifactTypes[artifact.kind],
+    artifact_uid: artifact.uid,
+    created_at: rfc3339(artifact.at),
+    data: {
+      content_type: artifact.mime,
+      download_url: link.url,
+      expires_at: rfc3339(link.until),
+      ...fileOf(artifact, runId),
+    },
+  };
 }
 
 /** The ISO 8601 form of a duration, to the millisecond. */

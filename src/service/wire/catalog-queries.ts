@@ -5,7 +5,7 @@ export const environmentsQuery = z.object({
   sort_by: z
     .enum(["name", "last_updated"])
     .default("last_updated")
-    .describe("`last_updated` is the order of declaration."),
+    .describe("`last_updated`: the latest change of a declaration first."),
 });
 
 export const skillsQuery = z.object({

@@ -23,15 +23,25 @@ const query = z.object({
   sort_by: z
     .enum(["updated_at", "created_at", "title", "agent"])
     .default("updated_at")
-    .describe("The sort key; `agent` is the configuration's name."),
+    .describe("The sort key; `agent` is the skill, and runs without one come last."),
   sort_order: z.enum(["desc", "asc"]).default("desc").describe("Ascending or descending."),
   state: z.array(z.enum(knownStates)).describe("Any of these states. Repeat the parameter for more."),
   name: text.describe("The configuration's name."),
   model_id: text.describe("The configuration's model."),
-  environment_id: text.describe("The configuration's environment."),
+  environment_id: text.describe("The configuration's environment; `empty-environment` for runs without one."),
   skill: text.describe("The skill that started the run."),
   creator: text.describe("The creator's uid."),
+  executor: text.describe("The uid of the principal that executes the run, here always the creator."),
   source: text.describe("The source that started the run; always `API` here."),
+  execution_location: z.enum(["LOCAL", "REMOTE"]).optional().describe("Always `LOCAL` here."),
+  artifact_type: z
+    .enum(["PLAN", "PULL_REQUEST", "SCREENSHOT", "FILE", "EXTERNAL_REFERENCE"])
+    .optional()
+    .describe("Runs with an artifact of this type; here only `PULL_REQUEST` and `FILE` occur."),
+  ancestor_run_id: text.describe("The children of this run, and theirs. The run must exist."),
+  factory_uid: text.describe("The factory that created the run."),
+  automation_id: text.describe("The same as `metadata[automation_id]`."),
+  schedule_id: text.describe("The schedule that created the run; there are none here."),
   created_after: time.optional().describe("Created later than this."),
   created_before: time.optional().describe("Created earlier than this."),
   updated_after: time.optional().describe("Changed later than this."),
@@ -68,21 +78,24 @@ export const listParameters: Readonly<Record<string, QueryParameter>> = {
 /** The filters of a list. Times in milliseconds since the epoch; an empty `state` or `metadata` filters nothing. */
 export type ListFilter = z.infer<typeof query>;
 
-/** Reads the query of `GET /agent/runs`. Ignores unknown parameters and empty values. */
+/** The forms in which clients write a list: repeated, with brackets, or with indexes. */
+const listOfStates = /^state(\[\d*\])?$/;
+
+/** Reads the query of `GET /agent/runs`. Ignores empty values; refuses parameters that it does not know. */
 export function listFilterOf(parameters: URLSearchParams): Result<ListFilter> {
   const metadata: [string, string][] = [];
+  const state: string[] = [];
+  const others: [string, string][] = [];
   for (const [written, value] of parameters) {
-    if (!/^metadata(\[|$)/.test(written)) continue;
-    const key = /^metadata\[(.+)\]$/.exec(written)?.[1];
-    // Ignoring a malformed filter would return every run.
-    if (key === undefined) return refused("invalid_request", "metadata: write it as metadata[key]=value");
-    metadata.push([key, value]);
+    if (/^metadata(\[|$)/.test(written)) {
+      const key = /^metadata\[(.+)\]$/.exec(written)?.[1];
+      if (key === undefined) return refused("invalid_request", "metadata: write it as metadata[key]=value");
+      metadata.push([key, value]);
+    } else if (listOfStates.test(written)) state.push(...value.split(",").filter((each) => each !== ""));
+    else others.push([written, value]);
   }
-  const state = parameters
-    .getAll("state")
-    .flatMap((value) => value.split(","))
-    .filter((value) => value !== "");
-  return checked(query, { ...singleValues(parameters, aliases), state, metadata });
+  const single = singleValues(others, Object.keys(shape), aliases);
+  return single.ok ? checked(query, { ...single.value, state, metadata }) : single;
 }
 
 /** A filter with the default order and page size. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Result } from "./problem.ts";
+import { type Result, refused } from "./problem.ts";
 import { checked } from "./request-body.ts";
 
 /** A query parameter as the API's description shows it. */
@@ -16,22 +16,40 @@ export function wholeNumber(least: number, most: number, usual: number) {
   return z.coerce.number(error).int(error).min(least, error).max(most, error).default(usual);
 }
 
-/** Reads a query of single values. Ignores unknown parameters, empty values and repetitions. */
-export function readQuery<T>(parameters: URLSearchParams, schema: z.ZodType<T>): Result<T> {
-  return checked(schema, singleValues(parameters));
+/** Reads a query of single values. Ignores empty values; refuses what `singleValues` refuses. */
+export function readQuery<T>(
+  parameters: Iterable<readonly [string, string]>,
+  schema: z.ZodType<T> & { readonly shape: Readonly<Record<string, unknown>> },
+): Result<T> {
+  const single = singleValues(parameters, Object.keys(schema.shape));
+  return single.ok ? checked(schema, single.value) : single;
 }
 
-/** The first value that isn't empty of each parameter. `aliases`: other names of the same parameters. */
+/**
+ * The value of each parameter, without empty ones. Refuses a name that is not among `known`, because a filter that
+ * is ignored would list everything, and two values of one parameter. `aliases`: other names of the same parameters.
+ */
 export function singleValues(
-  parameters: URLSearchParams,
+  parameters: Iterable<readonly [string, string]>,
+  known: readonly string[],
   aliases: Readonly<Record<string, string>> = {},
-): Record<string, string> {
+): Result<Record<string, string>> {
   const single = new Map<string, string>();
   for (const [written, value] of parameters) {
     const name = Object.hasOwn(aliases, written) ? (aliases[written] ?? written) : written;
-    if (value !== "" && !single.has(name)) single.set(name, value);
+    if (!known.includes(name)) {
+      const names = [...known, ...Object.keys(aliases)].join(", ");
+      const detail = `${written.slice(0, 100)}: there is no such parameter, only ${names}`;
+      return refused("invalid_request", detail);
+    }
+    if (value === "") continue;
+    const before = single.get(name);
+    if (before !== undefined && before !== value) {
+      return refused("invalid_request", `${written}: it has two values; write one`);
+    }
+    single.set(name, value);
   }
-  return Object.fromEntries(single);
+  return { ok: true, value: Object.fromEntries(single) };
 }
 
 /** The parameters of a query whose schemas carry descriptions. */

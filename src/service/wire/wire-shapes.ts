@@ -52,7 +52,15 @@ const config = requested.config.unwrap().extend({
   environment_id: configured.environment_id.describe(
     "An environment of `GET /agent/environments`; any id if that lists none.",
   ),
-  skill_spec: configured.skill_spec.describe("A skill, `owner/repo:name` or `owner/repo:path/to/SKILL.md`."),
+  skill_spec: configured.skill_spec.describe(
+    "A skill of `GET /agent`, `owner/repo:name` or `owner/repo:path/to/SKILL.md`; any skill if none is declared.",
+  ),
+  idle_timeout_minutes: z
+    .int("it must be a whole number of minutes")
+    .min(1, "it must be 1 at least")
+    .max(60, "it must be 60 at most")
+    .nullish()
+    .describe("Accepted without effect here."),
   skills: configured.skills.describe("Stored without effect here: name one skill as `skill_spec`."),
   mcp_servers: configured.mcp_servers.describe(
     "MCP servers for the agent, by name; each has exactly one of `command`, `url` and `warp_id`.",
@@ -74,9 +82,9 @@ export const runRequest = createRequest.extend({
   mode: requested.mode.describe("Accepted without effect here."),
   interactive: requested.interactive.describe("Accepted without effect here."),
   team: requested.team.describe("Accepted without effect here."),
-  agent_identity_uid: requested.agent_identity_uid.describe("Accepted without effect here."),
+  agent_identity_uid: requested.agent_identity_uid.describe("Refused: there are no agent identities here."),
   on_behalf_of: requested.on_behalf_of.describe("Accepted without effect here."),
-  parent_run_id: requested.parent_run_id.describe("The run that created this one."),
+  parent_run_id: requested.parent_run_id.describe("The run that created this one. It must exist."),
 });
 export type RunRequest = z.infer<typeof runRequest>;
 
@@ -101,6 +109,24 @@ const artifactAnswer = artifact.extend({
   data: artifactData,
 });
 
+/** `FileArtifactResponse` of the public document. */
+export const artifactFileAnswer = z.looseObject({
+  artifact_type: z.literal("FILE"),
+  artifact_uid: z.string(),
+  created_at: time,
+  data: z.looseObject({
+    content_type: z.string(),
+    download_url: z.url().describe("Needs no API key."),
+    expires_at: time.describe("The end of the address, an hour after the request."),
+    filename: z.string(),
+    filepath: z.string().describe("Relative to the run's folder of artifacts."),
+    size_bytes: z.number(),
+  }),
+});
+
+export const sessionRedirectAnswer = z.looseObject({ conversation_id: z.string().optional() });
+export const conversationRedirectAnswer = z.looseObject({ session_id: z.string().optional() });
+
 export const runAnswer = runItem.extend({
   task_id: z.string().describe("The same as `run_id`, for older clients."),
   title: z.string(),
@@ -114,6 +140,7 @@ export const runAnswer = runItem.extend({
   conversation_id: z.string().describe("A new run with this id continues the conversation."),
   agent_config: config.describe("The resolved configuration, unknown members included."),
   creator: principal,
+  executor: principal,
   source: z.string().describe("Always `API` here."),
   metadata: pairs,
   status_message: statusMessage.optional(),
@@ -148,10 +175,18 @@ const stepAnswer = z.looseObject({
 });
 export const conversationAnswer = conversation.extend({ steps: z.array(stepAnswer) });
 
-const environmentAnswer = environment.extend({ config: environmentConfig.extend({ name: z.string() }) });
+const environmentAnswer = environment.extend({
+  config: environmentConfig.extend({ name: z.string() }),
+  last_updated: time.describe("When its declaration last changed."),
+  setup_failed: z.boolean().describe("The newest run's set-up failed."),
+});
 export const environmentsAnswer = environmentsResponse.extend({ environments: z.array(environmentAnswer) });
 
-const modelAnswer = model.extend({ display_name: z.string(), provider: z.string() });
+const modelAnswer = model.extend({
+  display_name: z.string(),
+  provider: z.string(),
+  vision_supported: z.boolean(),
+});
 export const modelsAnswer = modelsResponse.extend({
   default_model_id: z.string().optional().describe("Absent if no model is declared."),
   models: z.array(modelAnswer),
@@ -200,6 +235,7 @@ export const named: Readonly<Record<string, z.ZodType>> = {
   RunStatusMessage: statusMessage,
   RunCreatorInfo: principal,
   Artifact: artifactAnswer,
+  FileArtifactResponse: artifactFileAnswer,
   ListRunsResponse: listAnswer,
   PageInfo: pageAnswer,
   RunFollowupRequest: followUpRequest,

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createAgentRunsClient } from "#agent-runs/client.ts";
@@ -22,8 +22,8 @@ const factory = (
 });
 
 const models = [
-  { id: "fast", name: "Fast one", provider: "OPENAI" },
-  { id: "slow", name: "Slow one", provider: "ANTHROPIC" },
+  { id: "fast", name: "Fast one", provider: "OPENAI", vision: true },
+  { id: "slow", name: "Slow one", provider: "ANTHROPIC", vision: false },
 ];
 
 async function offered(catalog: Partial<Catalog>, command = "cat"): Promise<Api> {
@@ -57,6 +57,80 @@ test("if models are declared, another one is refused and a run without a model g
   expect((await api.run(plain)).agent_config?.model_id).toBe("slow");
   expect((await api.run(chosen)).agent_config?.model_id).toBe("fast");
   expect((await api.list("model_id=slow")).runs.map(({ run_id }) => run_id)).toEqual([plain]);
+});
+
+test("the bounds of idle_timeout_minutes are accepted", async () => {
+  const { api } = await serving({ command: "cat" });
+  for (const idle_timeout_minutes of [1, 60, null]) {
+    const id = await api.create({ prompt: "x", config: { idle_timeout_minutes } });
+    expect((await api.run(id)).agent_config?.idle_timeout_minutes).toBe(idle_timeout_minutes);
+  }
+});
+
+const review = { spec: "octo/app:review", description: null, file: import.meta.filename };
+
+test("if skills are declared, one that is neither declared nor in an environment's repository is refused", async () => {
+  const { path } = await repository({ "skills/deploy/SKILL.md": "Deploy." });
+  const catalog = offering({ repository: path }, { skills: [review] });
+  const { api } = await serving({ command: "cat", environment: gitEnvironment, catalog });
+  for (const body of [
+    { skill: "octo/app:gone" },
+    { skill: "octo/other:review" },
+    { prompt: "x", config: { skill_spec: "review" } },
+  ]) {
+    expect(await problemOf(api.send("POST", "/agent/run", body))).toMatchObject({
+      http: 400,
+      type: expect.stringMatching(/\/invalid_request$/),
+      detail: expect.stringMatching(/^skill: .* is not known.*octo\/app:review/),
+    });
+  }
+  // A path may lead to a file that the list of skills doesn't look at.
+  for (const skill of ["octo/app:review", "octo/app:deploy", "octo/app:docs/SKILL.md"]) {
+    expect((await api.send("POST", "/agent/run", { skill })).status).toBe(200);
+  }
+  expect((await api.list("")).runs).toHaveLength(3);
+});
+
+test("a skill is not refused because its repository can't be read", async () => {
+  const catalog = offering({ repository: "/nowhere/octo/app" }, { skills: [review] });
+  const { api } = await serving({ command: "cat", environment: gitEnvironment, catalog });
+  expect((await api.send("POST", "/agent/run", { skill: "octo/app:deploy" })).status).toBe(200);
+});
+
+test("an environment's last_updated is the time of its last changed declaration, across starts", async () => {
+  const folder = await freshFolder();
+  const spec = { description: null, repository: null, branch: null, setup: [], command: null };
+  const start = async (now: number, description: string | null, token: string) => {
+    const environments = [
+      { ...spec, id: "first", variables: { TOKEN: token } },
+      { ...spec, id: "second", description, variables: {} },
+    ];
+    const catalog = { ...offering({}), environments };
+    const { api, stop } = await serving({ folder, catalog, now: () => now });
+    const answer = environmentsResponse.parse(await (await api.send("GET", "/agent/environments")).json());
+    await stop();
+    return answer.environments.map(({ uid, last_updated }) => [uid, Date.parse(last_updated ?? "")]);
+  };
+  const day = 86_400_000;
+  const begin = 1_800_000_000_000;
+  expect(await start(begin, null, "secret-1")).toEqual([
+    ["first", begin],
+    ["second", begin],
+  ]);
+  expect(await start(begin + day, "changed", "secret-2")).toEqual([
+    ["second", begin + day],
+    ["first", begin],
+  ]);
+  expect(await start(begin + 2 * day, "changed", "secret-2")).toEqual([
+    ["second", begin + day],
+    ["first", begin],
+  ]);
+  expect(await readFile(join(folder, "service", "environments.json"), "utf8")).not.toContain("secret");
+  await writeFile(join(folder, "service", "environments.json"), "{");
+  expect(await start(begin + 3 * day, "changed", "secret-2")).toEqual([
+    ["first", begin + 3 * day],
+    ["second", begin + 3 * day],
+  ]);
 });
 
 test("if nothing is declared, any environment and any model is accepted", async () => {
@@ -95,6 +169,8 @@ test("an environment shows its last run and no secrets", async () => {
         github_repos: [{ owner: "octo", repo: "app" }],
         setup_commands: ["npm ci"],
       },
+      last_updated: expect.stringMatching(/^20\d\d-.*Z$/),
+      setup_failed: false,
     },
   ]);
 });

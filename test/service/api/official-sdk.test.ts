@@ -153,7 +153,7 @@ const catalog: Catalog = {
     },
   ],
   defaultModelId: "fast",
-  models: [{ id: "fast", name: "Fast one", provider: "OPENAI" }],
+  models: [{ id: "fast", name: "Fast one", provider: "OPENAI", vision: true }],
   skills: [{ spec: "octo/app:review", description: "Reviews", file: import.meta.filename }],
   factories: [],
 };
@@ -179,7 +179,7 @@ test("the official client lists skills; its generic calls list environments and 
   ).toEqual([]);
   expect(await client.get("/agent/models")).toEqual({
     default_model_id: "fast",
-    models: [{ id: "fast", display_name: "Fast one", provider: "OPENAI" }],
+    models: [{ id: "fast", display_name: "Fast one", provider: "OPENAI", vision_supported: true }],
   });
   const environments = JSON.stringify(await client.get("/agent/environments"));
   expect(JSON.parse(environments)).toMatchObject({
@@ -222,8 +222,8 @@ test("each refusal becomes the official client's own error with the problem docu
   const { run_id: asking } = await client.agent.run({ prompt: "Which one?\nAGENT_BLOCKED" });
   await api.until(asking, "BLOCKED");
   const blocked = await refusal(client.agent.runs.cancel(asking));
-  expect(blocked).toBeInstanceOf(OzAPI.UnprocessableEntityError);
-  expect(blocked).toMatchObject({ status: 422, ...told("operation_not_supported") });
+  expect(blocked).toBeInstanceOf(OzAPI.BadRequestError);
+  expect(blocked).toMatchObject({ status: 400, ...told("invalid_request") });
 
   await stop();
   expect(await refusal(client.agent.runs.list())).toBeInstanceOf(OzAPI.APIConnectionError);

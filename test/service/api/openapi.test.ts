@@ -34,7 +34,7 @@ const catalog: Catalog = {
     },
   ],
   defaultModelId: "fast",
-  models: [{ id: "fast", name: "Fast", provider: "OPENAI" }],
+  models: [{ id: "fast", name: "Fast", provider: "OPENAI", vision: false }],
   skills: [{ spec: "octo/app:review", description: "Reviews", file: "/nowhere/SKILL.md" }],
   factories: [
     {
@@ -121,7 +121,7 @@ test("each documented operation has a unique name and declares its path's parame
   for (const { path, one } of all) {
     const inPath = one.parameters.filter((each) => each.in === "path").map(({ name }) => `{${name}}`);
     expect(inPath).toEqual(path.match(/\{\w+\}/g) ?? []);
-    expect(Object.keys(one.responses)).toContain("200");
+    expect(Object.keys(one.responses).filter((status) => /^[23]/.test(status))).toHaveLength(1);
   }
   expect(document.servers[0].url).toBe("/api/v1");
 });
@@ -152,7 +152,7 @@ test("the service's responses match its document, member for member", async () =
     environment_id: "app",
     mcp_servers: { files: { command: "mcp", args: ["x"] } },
   };
-  const body = { prompt: "See https://github.com/octo/app/pull/7", metadata: { a: "b" }, parent_run_id: "p" };
+  const body = { prompt: "See https://github.com/octo/app/pull/7", metadata: { a: "b" } };
   const documented = async (
     method: "GET" | "POST",
     path: string,
@@ -175,7 +175,11 @@ test("the service's responses match its document, member for member", async () =
   const created = await documented("POST", "/agent/run", body);
   const { run_id: runId } = z.object({ run_id: z.string() }).parse(created.value);
   await api.until(runId, "SUCCEEDED");
-  await documented("POST", "/agent/runs", { prompt: "x", config: { ...config, environment_id: null } });
+  await documented("POST", "/agent/runs", {
+    prompt: "x",
+    config: { ...config, environment_id: null },
+    parent_run_id: runId,
+  });
   await documented("GET", "/agent/runs/{runId}", undefined, { runId });
   await documented("GET", "/agent/runs", undefined, {}, "?limit=1");
   await documented("GET", "/agent/runs/{runId}/conversation", undefined, { runId });
@@ -223,7 +227,7 @@ test("the list understands each documented filter", async () => {
     const wrong = await api.send("GET", `/agent/runs?${name}=%00wrong`);
     const answer = await wrong.json();
     const takesText = schema.type === "string" && schema.format === undefined && schema.enum === undefined;
-    if (!takesText || name === "cursor")
+    if (!takesText || name === "cursor" || name === "ancestor_run_id")
       expect([name, answer]).toEqual([name, expect.objectContaining({ status: 400 })]);
     else expect([name, answer]).toEqual([name, expect.objectContaining({ runs: [] })]);
   }

@@ -47,7 +47,7 @@ test("an artifact that is gone or has become a link is not served", async () => 
   const { artifacts } = await api.until(id, "SUCCEEDED");
   const { path, key } = await linkOf(api, id);
   const data = artifacts?.[0]?.data;
-  const at = String(data?.filepath);
+  const at = join(folder, "service", "artifacts", id, String(data?.filepath));
   const secret = join(folder, "service", "runs.db");
   expect((await readFile(secret)).length).toBeGreaterThan(0);
   await rm(at);

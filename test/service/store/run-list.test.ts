@@ -1,9 +1,13 @@
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { knownStates } from "#agent-runs/schema.ts";
 import type { Run, RunDocument } from "#service/run/run-document.ts";
+import { conditionsOf } from "#service/store/list-sql.ts";
+import { openRuns } from "#service/store/run-database.ts";
 import type { RunStore } from "#service/store/run-store.ts";
 import type { ListFilter } from "#service/wire/list-query.ts";
+import { freshFolder } from "#test/support/fresh-folder.ts";
 import { documentOf, everything, idsOn, openStore } from "#test/support/service/stored-runs.ts";
 
 /** Few values, so that filters match, and values that are difficult for databases, JSON and case folding. */
@@ -21,9 +25,16 @@ const word = fc.constantFrom(
   "100%",
   "n",
 );
-const pairs = fc.dictionary(fc.constantFrom("k", "l", "__proto__"), fc.constantFrom("1", "2"), {
-  maxKeys: 2,
-});
+const pairs = fc.dictionary(
+  fc.constantFrom("k", "l", "__proto__", "automation_id"),
+  fc.constantFrom("1", "2"),
+  {
+    maxKeys: 2,
+  },
+);
+
+const file = { kind: "file", uid: "u", name: "a", path: "/a", mime: "text/plain", bytes: 1, at: 1 } as const;
+const pull = { kind: "pull_request", url: "https://x/a/b/pull/1", branch: "", at: 1 } as const;
 
 const made = fc.record({
   name: fc.option(name, { nil: undefined }),
@@ -36,21 +47,29 @@ const made = fc.record({
   state: fc.constantFrom(...knownStates),
   createdAt: time,
   updatedAt: time,
+  factoryUid: fc.option(fc.constantFrom("f", "g")),
+  artifacts: fc.constantFrom([], [file], [pull], [pull, file, pull]),
+  /** How many runs earlier its parent was created. */
+  parent: fc.option(fc.integer({ min: 1, max: 4 })),
 });
 type Made = typeof made extends fc.Arbitrary<infer T> ? T : never;
 const documents = fc.array(made, { maxLength: 40 });
-const filters = fc.record(
+const required = {
+  limit: fc.integer({ min: 1, max: 7 }),
+  sort_by: fc.constantFrom("updated_at", "created_at", "title", "agent"),
+  sort_order: fc.constantFrom("desc", "asc"),
+  state: fc.uniqueArray(fc.constantFrom(...knownStates), { maxLength: 5 }),
+  metadata: fc.array(fc.tuple(fc.constantFrom("k", "l", "constructor"), fc.constantFrom("1", "2")), {
+    maxLength: 2,
+  }),
+} as const;
+const requiredKeys = ["limit", "sort_by", "sort_order", "state", "metadata"] as const;
+const filtersByContent = fc.record(
   {
-    limit: fc.integer({ min: 1, max: 7 }),
-    sort_by: fc.constantFrom("updated_at", "created_at", "title", "agent"),
-    sort_order: fc.constantFrom("desc", "asc"),
-    state: fc.uniqueArray(fc.constantFrom(...knownStates), { maxLength: 5 }),
-    metadata: fc.array(fc.tuple(fc.constantFrom("k", "l", "constructor"), fc.constantFrom("1", "2")), {
-      maxLength: 2,
-    }),
+    ...required,
     name: name.filter((each) => each !== ""),
     model_id: fc.constantFrom("x", "y"),
-    environment_id: fc.constantFrom("x", "y"),
+    environment_id: fc.constantFrom("x", "y", "empty-environment"),
     skill: fc.constantFrom("x", "z"),
     creator: fc.constantFrom("api-key", "api-key", "somebody"),
     source: fc.constantFrom("API", "API", "SLACK"),
@@ -59,25 +78,59 @@ const filters = fc.record(
     updated_after: time,
     q: fc.constantFrom("fix", "FIX IT", "οδος", "STRASSE", "straße", '"', "\\", "\n", "n", "%", "\0"),
   },
-  { requiredKeys: ["limit", "sort_by", "sort_order", "state", "metadata"] },
+  { requiredKeys: [...requiredKeys] },
 );
+const filtersByOrigin = fc.record(
+  {
+    ...required,
+    state: fc.constant<ListFilter["state"]>([]),
+    metadata: fc.constant<ListFilter["metadata"]>([]),
+    factory_uid: fc.constantFrom("f", "g"),
+    automation_id: fc.constantFrom("1", "2"),
+    artifact_type: fc.constantFrom("FILE", "PULL_REQUEST", "PLAN"),
+    ancestor_run_id: fc.constantFrom("run-1", "run-2", "run-3"),
+    execution_location: fc.constantFrom("LOCAL", "LOCAL", "LOCAL", "REMOTE"),
+  },
+  { requiredKeys: [...requiredKeys] },
+);
+const filters = fc.oneof(filtersByContent, filtersByOrigin);
 
 const documentWith = (order: number, made: Made): RunDocument => {
-  const { name, model, environment, skill, title, prompt, metadata, ...set } = made;
+  const { name, model, environment, skill, title, prompt, metadata, parent, artifacts, ...set } = made;
+  const parentRunId = parent === null || parent >= order ? null : `run-${order - parent}`;
   const config = { name, model_id: model, environment_id: environment };
   const request = { prompt, metadata, ...(skill === undefined ? {} : { skill }) };
-  return documentOf(order, request, { ...set, title, config });
+  return documentOf(order, request, {
+    ...set,
+    artifacts: [...artifacts],
+    parentRunId,
+    title,
+    config,
+  });
 };
 
-const matches = (run: Run, filter: ListFilter): boolean => {
+function ancestorsOf({ parentRunId }: Run, all: readonly Run[]): string[] {
+  const parent = all.find(({ id }) => id === parentRunId);
+  return parent === undefined ? [] : [parent.id, ...ancestorsOf(parent, all)];
+}
+
+const matches = (run: Run, filter: ListFilter, all: readonly Run[]): boolean => {
   const same = (wanted: string | undefined, found: string | null | undefined): boolean =>
     wanted === undefined || wanted === found;
   return (
     (filter.state.length === 0 || filter.state.includes(run.state)) &&
     same(filter.name, run.config.name) &&
     same(filter.model_id, run.config.model_id) &&
-    same(filter.environment_id, run.config.environment_id) &&
+    (filter.environment_id === "empty-environment"
+      ? run.config.environment_id === undefined
+      : same(filter.environment_id, run.config.environment_id)) &&
     same(filter.skill, run.skill) &&
+    same(filter.factory_uid, run.factoryUid) &&
+    same(filter.automation_id, run.metadata.automation_id) &&
+    (filter.artifact_type === undefined ||
+      run.artifacts.some(({ kind }) => kind.toUpperCase() === filter.artifact_type)) &&
+    (filter.ancestor_run_id === undefined || ancestorsOf(run, all).includes(filter.ancestor_run_id)) &&
+    filter.execution_location !== "REMOTE" &&
     same(filter.creator, "api-key") &&
     same(filter.source, "API") &&
     run.createdAt > (filter.created_after ?? -1) &&
@@ -98,12 +151,14 @@ function reference(all: readonly Run[], filter: ListFilter): string[] {
     updated_at: (run: Run) => String(run.updatedAt).padStart(5),
     created_at: (run: Run) => String(run.createdAt).padStart(5),
     title: (run: Run) => run.title,
-    agent: (run: Run) => run.config.name ?? "",
+    // Runs without a skill come last in either order.
+    agent: ({ skill }: Run) =>
+      filter.sort_order === "asc" ? (skill === null ? "1" : `0${skill}`) : skill === null ? "0" : `1${skill}`,
   };
   const key = (run: Run): Buffer => Buffer.from(keys[filter.sort_by](run));
   const direction = filter.sort_order === "asc" ? 1 : -1;
   return all
-    .filter((run) => matches(run, filter))
+    .filter((run) => matches(run, filter, all))
     .sort((a, b) => direction * (Buffer.compare(key(a), key(b)) || a.order - b.order))
     .map(({ id }) => id);
 }
@@ -178,6 +233,37 @@ test.each(["created_at", "title", "agent"] as const)(
     );
   },
 );
+
+test("each filter finds its few runs by an index, whatever the number of runs", async () => {
+  const folder = await freshFolder();
+  await (await openStore({ folder })).close();
+  const database = await openRuns(join(folder, "runs.db"));
+  const conditions = conditionsOf({
+    ...everything,
+    state: ["QUEUED"],
+    metadata: [["agent-runs-bot.dispatch", "d"]],
+    name: "n",
+    model_id: "m",
+    environment_id: "e",
+    skill: "s",
+    factory_uid: "f",
+    automation_id: "a",
+    artifact_type: "FILE",
+    ancestor_run_id: "r",
+    created_after: 1,
+    created_before: 2,
+    updated_after: 1,
+  });
+  const plans = (conditions ?? []).map(({ select, values }) =>
+    database
+      .prepare(`EXPLAIN QUERY PLAN ${select}`)
+      .all(...values)
+      .map(({ detail }) => String(detail)),
+  );
+  database.close();
+  expect(plans).toHaveLength(13);
+  expect(plans.flat().filter((step) => /^SCAN (run|made|metadata)\b/.test(step))).toEqual([]);
+});
 
 test("by latest change and oldest first, runs that change while pages are read come again, and none is missed", async () => {
   let at = 0;

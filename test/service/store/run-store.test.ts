@@ -78,27 +78,53 @@ test("the queue, the counts, the places and the conversations are right before a
   }
 });
 
-test.each([1, 2])("the runs in a database of format %i can be read and changed", async (format) => {
-  const folder = await freshFolder();
-  const first = await openStore({ folder });
-  const document = documentOf(1, { prompt: "x" });
-  await first.add(document);
-  await first.close();
-  const database = new DatabaseSync(join(folder, "runs.db"));
-  if (format === 2) {
-    for (const column of ["wire TEXT", "secret TEXT", "tail INTEGER", "sum INTEGER"]) {
-      database.exec(`ALTER TABLE item ADD COLUMN ${column}`);
+test.each([1, 2, 3])(
+  "the runs in a database of format %i can be read, changed and filtered",
+  async (format) => {
+    const folder = await freshFolder();
+    const first = await openStore({ folder });
+    const file = {
+      kind: "file",
+      uid: "u-1",
+      name: "a",
+      path: "/a",
+      mime: "text/plain",
+      bytes: 1,
+      at: 1,
+    } as const;
+    const pull = { kind: "pull_request", url: "https://x/a/b/pull/1", branch: "", at: 1 } as const;
+    const document = documentOf(1, { prompt: "x" }, { artifacts: [file, pull], factoryUid: "f-1" });
+    await first.add(document);
+    await first.add(documentOf(2, { prompt: "x", parent_run_id: "run-1" }));
+    await first.add(documentOf(3, { prompt: "damaged", parent_run_id: "run-1" }));
+    await first.close();
+    const database = new DatabaseSync(join(folder, "runs.db"));
+    database.exec(`
+    DROP INDEX run_parent; DROP INDEX run_factory; DROP TABLE made;
+    ALTER TABLE run DROP COLUMN parent; ALTER TABLE run DROP COLUMN factory;
+    UPDATE item SET run = '{' WHERE ord = 3;
+  `);
+    if (format === 2) {
+      for (const column of ["wire TEXT", "secret TEXT", "tail INTEGER", "sum INTEGER"]) {
+        database.exec(`ALTER TABLE item ADD COLUMN ${column}`);
+      }
     }
-  }
-  database.exec(`PRAGMA user_version = ${format}`);
-  database.close();
+    database.exec(`PRAGMA user_version = ${format}`);
+    database.close();
 
-  const runs = await openStore({ folder });
+    const runs = await openStore({ folder });
 
-  expect(runs.get("run-1")).toEqual(document.run);
-  await runs.change("run-1", (before) => ({ document: { ...before, turn: 7 }, result: null }));
-  expect(await runs.read("run-1")).toMatchObject({ turn: 7, said: [], run: { prompt: "x" } });
-});
+    expect(runs.get("run-1")).toEqual(document.run);
+    expect(await idsOn(runs, { ...everything, ancestor_run_id: "run-1" })).toEqual(["run-2"]);
+    expect(await idsOn(runs, { ...everything, factory_uid: "f-1" })).toEqual(["run-1"]);
+    expect(await idsOn(runs, { ...everything, artifact_type: "FILE" })).toEqual(["run-1"]);
+    expect(await idsOn(runs, { ...everything, artifact_type: "PULL_REQUEST" })).toEqual(["run-1"]);
+    expect(runs.withArtifact("u-1")).toBe("run-1");
+    expect(runs.withArtifact("")).toBe(null);
+    await runs.change("run-1", (before) => ({ document: { ...before, turn: 7 }, result: null }));
+    expect(await runs.read("run-1")).toMatchObject({ turn: 7, said: [], run: { prompt: "x" } });
+  },
+);
 
 test("a run that is fetched repeatedly always has its latest durable state", async () => {
   const runs = await openStore();

@@ -146,8 +146,9 @@ test("ended runs and runs that wait for an answer can't be cancelled", async () 
   const blocked = await api.create({ prompt: "x", config: { model_id: "asking" } });
   await api.until(blocked, "BLOCKED");
   expect(await problemOf(api.send("POST", `/agent/runs/${blocked}/cancel`))).toMatchObject({
-    http: 422,
-    type: expect.stringMatching(/\/operation_not_supported$/),
+    http: 400,
+    type: expect.stringMatching(/\/invalid_request$/),
+    retryable: false,
   });
 });
 
