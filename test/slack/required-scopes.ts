@@ -3,6 +3,7 @@ export const scopesOfMethods = {
   "auth.test": [],
   "chat.postMessage": ["chat:write"],
   "chat.update": ["chat:write"],
+  "chat.delete": ["chat:write"],
   "chat.postEphemeral": ["chat:write"],
   "reactions.add": ["reactions:write"],
   "conversations.replies": ["channels:history", "groups:history", "im:history", "mpim:history"],

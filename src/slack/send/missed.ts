@@ -42,13 +42,13 @@ export function createMissed({ client, identity, log }: MissedOptions) {
     let end: ReadThread["end"] = "left";
     try {
       const bounds = { oldest: timestampOf(sinceMs) };
-      for await (const { messages, isLast } of messagePages(client, where, bounds, mostPages)) {
+      for await (const { messages, next } of messagePages(client, where, bounds, mostPages)) {
         for (const message of messages) {
           const reply = translateStored(message, where.channel, self);
           // Slack adds the thread's first message whatever the bounds.
           if (reply !== null && millisecondsOf(reply.message) >= sinceMs) replies.push(reply);
         }
-        if (isLast) end = "all";
+        if (next === null) end = "all";
       }
     } catch (error) {
       const fault = faultOf(error);

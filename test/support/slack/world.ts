@@ -7,7 +7,7 @@ import type { Outcome } from "#core/outcome.ts";
 import type { View } from "#core/view.ts";
 import type { Accept, Platform } from "#ports.ts";
 import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.ts";
-import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
+import type { Conditions, SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
 import { createSlackPlatform } from "#slack/send/send.ts";
 import { listen } from "#test/support/listen.ts";
@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly now?: () => number;
   /** The time limit of Web API calls. */
   readonly timeoutMs?: number;
+  /** Slack's clock and its delays. */
+  readonly conditions?: Conditions;
   readonly answerWithinMs?: number;
   readonly retryDelaysMs?: readonly number[];
 }
@@ -60,6 +62,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     answerWithinMs,
     retryDelaysMs: options.retryDelaysMs ?? [10, 20, 40],
     ...(initial === undefined ? {} : { initial }),
+    ...(options.conditions === undefined ? {} : { conditions: options.conditions }),
   });
   const slackServer = createServer(getRequestListener(slack.fetch));
   const slackAt = await listen(slackServer);
@@ -83,6 +86,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     botToken,
     apiUrl,
     log,
+    clock,
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
 
@@ -104,6 +108,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
   return world;
 }
+
+export const clock = { now: Date.now, elapsed: () => performance.now() };
 
 export const general = "slack:T0SANDBOX:C0GENERAL";
 export const random = "slack:T0SANDBOX:C0RANDOM";
