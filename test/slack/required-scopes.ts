@@ -7,6 +7,7 @@ export const scopesOfMethods = {
   "chat.postEphemeral": ["chat:write"],
   "reactions.add": ["reactions:write"],
   "conversations.replies": ["channels:history", "groups:history", "im:history", "mpim:history"],
+  "users.conversations": ["channels:read", "groups:read", "im:read", "mpim:read"],
   "conversations.history": ["channels:history", "groups:history", "im:history", "mpim:history"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -6,11 +6,11 @@ import { type MessageId, placeAt } from "#core/place.ts";
 import type { Attempt, Clock, Pace, Platform } from "#ports.ts";
 import { faultOf, unreachable } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
+import { createMissed } from "#slack/missed/missed.ts";
 import { placeOf, readPlace, type SlackPlace } from "#slack/place.ts";
 import { createSlackTime } from "#slack/slack-time.ts";
 import { createClient, defaultTimeoutMs } from "#slack/web-client.ts";
 import { createLookUp, metadataOf } from "./look-up.ts";
-import { createMissed } from "./missed.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
 import { readThread } from "./read.ts";
 import { tell } from "./tell.ts";
@@ -146,7 +146,7 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
     name: "slack",
     settlingMs,
     paces,
-    missed: createMissed({ client, identity, log }),
+    missed: createMissed({ client, identity, time, clock, log }),
     async perform(effect, attempt) {
       const place = readPlace(effect.at);
       if (place === null) return { ok: false, fault: unreachable };

@@ -21,6 +21,8 @@ export interface World {
   readonly slack: SlackStandIn;
   readonly receiver: SlackReceiver;
   readonly platform: Platform;
+  /** Creates the platform again, as another process of the bot does. */
+  restarted(): Platform;
   /** The adapter's log lines. */
   readonly lines: readonly LogLine[];
   /** The events passed to `accept`, in order. */
@@ -82,18 +84,20 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     receive: mode === "http" ? { kind: "http", signingSecret } : { kind: "socket", appToken },
   });
   if (receiver.listener !== undefined) listener = receiver.listener;
-  const platform = createSlackPlatform({
-    botToken,
-    apiUrl,
-    log,
-    clock,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const restarted = (): Platform =>
+    createSlackPlatform({
+      botToken,
+      apiUrl,
+      log,
+      clock,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
 
   const world: World = {
     slack,
     receiver,
-    platform,
+    platform: restarted(),
+    restarted,
     lines,
     events,
     accept: async () => "saved",
