@@ -38,7 +38,7 @@ export function createCatchUp(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly intervalMs: number;
-  /** Replies are searched for in places with a sign of life within this time; 7 days if absent. */
+  /** Replies are searched for in places with a sign of life within this time, in milliseconds; 7 days if absent. */
   readonly livelyMs?: number;
 }): CatchUp {
   const { platforms, notes, save, timers, clock, log, intervalMs, livelyMs = defaultLivelyMs } = options;

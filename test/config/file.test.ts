@@ -131,6 +131,7 @@ test.each([
   ["labels: [agent]", "labels must be a mapping."],
   ["replies: some", "replies must be all or mention."],
   ["limits: { retry_for_hours: 0 }", "limits.retry_for_hours must be above 0."],
+  ["limits: { catch_up_days: 91 }", "limits.catch_up_days must be 90 at most."],
   ["- a", "the whole must be a mapping."],
   ["defaults: { mcp: [gone] }", "mcp names gone, which is not under mcp_servers (empty)."],
 ])("%s is reported", (yaml, sentence) => {

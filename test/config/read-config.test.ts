@@ -54,6 +54,8 @@ test("an empty environment is valid, and sets every default", () => {
       retryForMs: 86_400_000,
       platforms: { slack: onSlack.facts, github: onGitHub.facts },
     },
+    settlingMs: {},
+    livelyMs: 604_800_000,
   });
 });
 

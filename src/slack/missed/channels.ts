@@ -25,8 +25,9 @@ const listPage = z.object({
 
 /** Creates the list of the channels and direct messages that the bot is in. */
 export function createChannels(client: WebClient, log: Log) {
-  /** Types that Slack did not list for want of a scope, which is logged once. */
+  /** Types that Slack did not list, which is logged once. */
   const lacking = new Set<ChannelType>();
+  let reason = "";
 
   async function list(team: string, of: readonly ChannelType[]): Promise<readonly Scope[]> {
     const found: Scope[] = [];
@@ -47,17 +48,19 @@ export function createChannels(client: WebClient, log: Log) {
     return found;
   }
 
-  /** Returns null if the app lacks the scope. */
+  /** Returns null if Slack refuses for good, as it does without the scope. */
   async function listOrLack(team: string, of: readonly ChannelType[]): Promise<readonly Scope[] | null> {
     try {
       return await list(team, of);
     } catch (error) {
-      if (faultOf(error).code !== "missing_scope") throw error;
+      const fault = faultOf(error);
+      if (fault.retryable) throw error;
+      reason = fault.reason;
       return null;
     }
   }
 
-  /** Returns the channels of the types that the app may list. Rejects as `WebClient` does. */
+  /** Returns the channels of the types that Slack lists to the app. Rejects as `WebClient` does. */
   return async (team: string): Promise<readonly Scope[]> => {
     const all = lacking.size === 0 ? await listOrLack(team, allTypes) : null;
     if (all !== null) return all;
@@ -69,12 +72,10 @@ export function createChannels(client: WebClient, log: Log) {
       else found.push(...some);
     }
     if (lacking.size > before) {
-      const scopes = [...lacking].map((type) => types[type]).join(", ");
-      const consequence =
-        "What is said while the bot is away is read back only in channels where it was used before.";
-      log.warn(`The Slack app lacks scopes; install it again with the current manifest. ${consequence}`, {
-        scopes,
-      });
+      log.warn(
+        "Slack does not list all channels of the bot: messages from while it was away are read back only where it was used before",
+        { scopes: [...lacking].map((type) => types[type]).join(", "), reason },
+      );
     }
     return found;
   };

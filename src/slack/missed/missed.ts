@@ -45,10 +45,15 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
   const listChannels = createChannels(client, log);
   /** Ends of rate limits, by `Clock.elapsed`. */
   const limits: Record<Kind, number> = { thread: 0, channel: 0 };
-  /** What the round has read up to the text `keptLast`. */
+  /** The last text that was kept; `isOver`: its round has read all but what Slack failed to show. */
+  let last: { readonly text: string; readonly isOver: boolean } | null = null;
+  /** Targets that Slack failed to show last: they are read after all others. */
+  const troubled = new Set<string>();
+  /** What that round has read. */
   const done = new Set<string>();
-  let keptLast: string | null = null;
   let pagesOfRound = 0;
+  /** When the round began, by `Clock.elapsed`; null: in an earlier process. */
+  let startedAt: number | null = null;
   let nextRoundAt = 0;
   let limitLogged = false;
   let failureLogged = false;
@@ -62,17 +67,19 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
         from: new Date(since).toISOString(),
       });
     }
-    const fromMs = Math.max(Math.min(since, nowMs - skewMs), nowMs - longestMs);
+    const readFrom = (ms: number) => ({ fromMs: Math.max(Math.min(ms, nowMs - skewMs), nowMs - longestMs) });
     const channels = [...(await listChannels(self.teamId)), ...missed.scopes];
     const targets = [...missed.places, ...channels, ...(missed.lively ?? [])].filter((target) =>
       readPlace(target),
     );
     done.clear();
     pagesOfRound = 0;
-    return { untilMs: nowMs, unread: new Map(targets.map((target) => [target, { fromMs }])) };
+    const unread = new Map(targets.map((target) => [target, readFrom(since)]));
+    for (const [target, { fromMs }] of before?.unread ?? []) unread.set(target, readFrom(fromMs));
+    return { untilMs: nowMs, unread };
   }
 
-  /** Drops what can't be read, or notes the limit. Throws if another try may succeed. */
+  /** Drops what can't be read, or notes the limit. */
   function unreadable(round: Round, target: string, fault: Fault): void {
     if (fault.limited) {
       limits[kindOf(target)] = clock.elapsed() + (fault.retryAfterMs ?? pauseMs);
@@ -93,15 +100,26 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
     { places }: Missed,
   ): string | undefined {
     const first = new Set(places);
-    const rank = (target: string): number => (first.has(target) ? 0 : kindOf(target) === "channel" ? 1 : 2);
+    const rank = (target: string): number => {
+      if (troubled.has(target)) return 3;
+      return first.has(target) ? 0 : kindOf(target) === "channel" ? 1 : 2;
+    };
     const startedMs = (target: string): number => millisecondsOf(readPlace(target)?.threadTs ?? "0.0");
     return [...unread.keys()]
       .filter((target) => !failed.has(target) && limits[kindOf(target)] <= clock.elapsed())
       .sort((one, other) => rank(one) - rank(other) || startedMs(other) - startedMs(one))[0];
   }
 
-  /** Reads pages of the round. Rejects if Slack fails and nothing could be read. */
-  async function read(reading: Reading, missed: Missed): Promise<ReadonlyMap<string, ReplyEvent>> {
+  /** Reads pages of the round. `isOver`: all is read but what Slack failed to show, which the next round repeats. */
+  async function read(
+    reading: Reading,
+    missed: Missed,
+  ): Promise<{
+    readonly events: ReadonlyMap<string, ReplyEvent>;
+    readonly isOver: boolean;
+    /** Set if Slack showed nothing. */
+    readonly failure: unknown;
+  }> {
     const { round } = reading;
     const events = new Map<string, ReplyEvent>();
     const failed = new Map<string, unknown>();
@@ -115,24 +133,29 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
         for (const event of await readNextPage(reading, target, where)) events.set(event.id, event);
         failures = 0;
         successes += 1;
+        troubled.delete(target);
       } catch (error) {
         const fault = faultOf(error);
         if (fault.limited || !fault.retryable) unreadable(round, target, fault);
         else {
           failures += 1;
           failed.set(target, error);
+          troubled.add(target);
         }
       }
     }
     const [firstFailure] = failed;
     if (firstFailure !== undefined) {
       const [target, error] = firstFailure;
-      if (successes === 0) throw error;
       const fields = { target, reason: faultOf(error).reason };
       if (!failureLogged) log.warn("A channel or thread in Slack is read back later", fields);
     }
     failureLogged = firstFailure !== undefined;
-    return events;
+    return {
+      events,
+      isOver: [...round.unread.keys()].every((target) => failed.has(target)),
+      failure: successes === 0 ? firstFailure?.[1] : undefined,
+    };
   }
 
   function logLimit(left: number): void {
@@ -143,9 +166,8 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
     limitLogged = left > 0 && (isLimited || limitLogged);
   }
 
-  /** Returns the time until a search can continue the round; undefined: the round is over. */
-  function moreInMs({ unread }: Round): number | undefined {
-    if (unread.size === 0) return undefined;
+  /** Returns the time until a search can continue the round. */
+  function moreInMs({ unread }: Round): number {
     const limitedMs = Math.min(
       ...[...unread.keys()].map((target) => limits[kindOf(target)] - clock.elapsed()),
     );
@@ -155,18 +177,24 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
   async function look(missed: Missed): Promise<readonly PersonEvent[]> {
     const self = await identity();
     const before = readRound(missed.kept);
-    const isOver = before === null || before.unread.size === 0;
+    // Otherwise this is another process, or the events of the last search were not saved.
+    const isLast = last !== null && missed.kept === last.text;
+    const isOver = before === null || before.unread.size === 0 || (isLast && last?.isOver === true);
     if (isOver && before !== null && clock.elapsed() < nextRoundAt) return [];
-    // The events of the last search were not saved.
-    if (missed.kept !== keptLast) done.clear();
-    const began = clock.elapsed();
+    if (!isLast) done.clear();
+    if (isOver) startedAt = clock.elapsed();
     const round = isOver ? await newRound(before, missed, self) : before;
     const known = new Set([...missed.places, ...(missed.lively ?? [])]);
-    const events = await read({ client, self, round, nowMs: time.now(), known, done }, missed);
+    const {
+      events,
+      isOver: isRead,
+      failure,
+    } = await read({ client, self, round, nowMs: time.now(), known, done }, missed);
+    if (isOver && failure !== undefined) throw failure;
     logLimit(round.unread.size);
-    if (round.unread.size === 0) nextRoundAt = began + pagesOfRound * perPageMs;
-    keptLast = writeRound(round);
-    missed.keep?.(keptLast, moreInMs(round));
+    if (isRead && startedAt !== null) nextRoundAt = startedAt + pagesOfRound * perPageMs;
+    last = { text: writeRound(round), isOver: isRead };
+    missed.keep?.(last.text, round.unread.size === 0 ? undefined : moreInMs(round));
     return [...events.values()].toSorted(
       ({ message: one }, { message: other }) =>
         millisecondsOf(one) - millisecondsOf(other) || one.localeCompare(other),
