@@ -3,7 +3,7 @@
  * its own, started as users start it.
  */
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,12 +117,19 @@ export async function createWorld(options: WorldOptions = {}) {
   await service.start();
 
   const dataDir = join(folder, "data");
+  // The stand-ins show at once what they did.
+  const configFile = join(folder, "bot.yaml");
+  writeFileSync(
+    configFile,
+    JSON.stringify({ limits: { settling_seconds: { api: 1, slack: 1, github: 1 } } }),
+  );
   const started: Child[] = [];
 
   const environment = (): Record<string, string> => ({
     ...standIns.environment,
     PORT: "0",
     DATA_DIR: dataDir,
+    CONFIG_FILE: configFile,
     POLL_INTERVAL: "0.1",
     LOG_LEVEL: "debug",
     AGENT_API_BASE_URL: `${api.url}/api/v1`,
