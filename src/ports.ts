@@ -184,8 +184,17 @@ export interface Missed {
   readonly since: string;
   /** Places of this platform where a run is unfinished. */
   readonly places: readonly Place[];
+  /** Places of this platform with a sign of life in the last days, the most recent first; absent: none. */
+  readonly lively?: readonly Place[];
   /** Scopes of this platform that have ever sent an event. */
   readonly scopes: readonly Scope[];
+  /** The text that the platform kept last, for example how far it has read; absent or null: none. */
+  readonly kept?: string | null;
+  /**
+   * Has the text saved after the events of this search, for the next one. `moreInMs`: a limit stopped this search,
+   * and the next one may begin after this time.
+   */
+  readonly keep?: (text: string, moreInMs?: number) => void;
 }
 
 /** Short texts that are saved beside the threads. Both methods reject like the store. */

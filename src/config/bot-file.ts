@@ -17,6 +17,8 @@ export interface BotFile {
   readonly rules: FileRules;
   /** Settling times that the file sets, in milliseconds, by `api` and the platforms' names. */
   readonly settlingMs: Readonly<Record<string, number>>;
+  /** See `createCatchUp`. */
+  readonly livelyMs: number;
   readonly service: ServiceOffer;
   /** Whether the file has the section `service`. */
   readonly hasService: boolean;
@@ -94,6 +96,11 @@ const fileOf = (platforms: readonly PlatformKind[]) =>
           .positive("must be above 0")
           .max(168, "must be 168 at most")
           .default(24),
+        catch_up_days: z
+          .number("must be a number")
+          .positive("must be above 0")
+          .max(90, "must be 90 at most")
+          .default(7),
         settling_seconds: emptied(keys(settlingKeys(platforms))),
       }),
     ),
@@ -117,7 +124,16 @@ export function readBotFile(
       seconds === undefined ? [] : [[name, seconds * 1_000]],
     ),
   );
-  return { ok: true, called, rules, settlingMs, service: value.service, hasService: has("service") };
+  const livelyMs = value.limits.catch_up_days * 24 * 3_600_000;
+  return {
+    ok: true,
+    called,
+    rules,
+    settlingMs,
+    livelyMs,
+    service: value.service,
+    hasService: has("service"),
+  };
 }
 
 /** `inScopes`: the values of the platforms' own keys. */

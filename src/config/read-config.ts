@@ -23,6 +23,8 @@ export interface Config {
   readonly rules: Rules;
   /** Settling times that people have set, in milliseconds, by `api` and the platforms' names. */
   readonly settlingMs: Readonly<Record<string, number>>;
+  /** Replies are searched for in places with a sign of life within this time. */
+  readonly livelyMs: number;
 }
 
 /** A platform and its settings. */
@@ -70,6 +72,7 @@ export function readConfig(
     logLevel: values.LOG_LEVEL,
     rules: { ...file.rules, runName: values.AGENT_RUN_NAME },
     settlingMs: file.settlingMs,
+    livelyMs: file.livelyMs,
   };
   return { ok: true, config, warnings };
 }

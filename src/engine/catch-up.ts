@@ -10,12 +10,14 @@ import type { Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock, Notes, Platform } from "#ports.ts";
 import type { Accepting } from "./accept.ts";
+import { createLivelyPlaces } from "./lively-places.ts";
 
 /** Overlap of two searches, for deliveries in progress and for clocks that differ. */
 const overlapMs = 5 * 60_000;
 /** Older events are not recovered: platforms forget deliveries, and people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
+const defaultLivelyMs = 7 * 24 * 3_600_000;
 
 /** Searches the platforms for missed events, at the start and at intervals. */
 export interface CatchUp {
@@ -36,14 +38,24 @@ export function createCatchUp(options: {
   readonly clock: Clock;
   readonly log: Log;
   readonly intervalMs: number;
+  /** Replies are searched for in places with a sign of life within this time, in milliseconds; 7 days if absent. */
+  readonly livelyMs?: number;
 }): CatchUp {
-  const { platforms, notes, save, timers, clock, log, intervalMs } = options;
+  const { platforms, notes, save, timers, clock, log, intervalMs, livelyMs = defaultLivelyMs } = options;
   const searches = createInFlight();
   const followed = new Set(platforms.filter(({ missed }) => missed).map(({ name }) => name));
   const scopes = new Map<string, Set<Scope>>();
   /** Platforms with scopes that are not saved yet. */
   const unsaved = new Set<string>();
   const noteQueue = createKeyedQueue();
+  const lively = new Map(
+    [...followed].map((platform) => {
+      const onFailure = (error: unknown): void =>
+        log.warn("The lively places could not be saved", { platform, reason: reasonOf(error) });
+      const parts = { platform, notes, noteQueue, timers, clock, livelyMs, onFailure };
+      return [platform, createLivelyPlaces(parts)] as const;
+    }),
+  );
   /** Events that could not be saved, which is logged once. */
   const refused = new Set<string>();
   /** Places of the threads with an unfinished run. */
@@ -91,8 +103,10 @@ export function createCatchUp(options: {
     if (failed !== null) throw failed;
   }
 
-  async function search(platform: Platform): Promise<void> {
+  /** Resolves with the time until the next search. */
+  async function search(platform: Platform): Promise<number> {
     const { name } = platform;
+    let waitMs = intervalMs;
     const began = clock.now();
     const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
@@ -101,17 +115,34 @@ export function createCatchUp(options: {
     if (!Number.isNaN(kept)) {
       const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
-      await saveAll((await platform.missed?.({ since, places, scopes: [...known] })) ?? []);
+      const text = await notes.note(`kept-${name}`);
+      let next: string | null = null;
+      const events = await platform.missed?.({
+        since,
+        places,
+        lively: (await lively.get(name)?.list()) ?? [],
+        scopes: [...known],
+        kept: text,
+        keep(newer, moreInMs = intervalMs) {
+          next = newer;
+          waitMs = Math.min(intervalMs, moreInMs);
+        },
+      });
+      await saveAll(events ?? []);
+      if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
     }
+    await lively.get(name)?.keep();
     // Saved last, so that an interrupted search is repeated.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
+    return waitMs;
   }
 
   function follow(platform: Platform): void {
     let failures = 0;
     const again = async (): Promise<void> => {
+      let waitMs = intervalMs;
       try {
-        await search(platform);
+        waitMs = await search(platform);
         if (failures > 0) log.info("Missed events can be recovered again", { platform: platform.name });
         failures = 0;
       } catch (error) {
@@ -121,15 +152,16 @@ export function createCatchUp(options: {
           log.warn("Missed events can't be recovered for now", { platform: platform.name, reason });
         }
       }
-      const waitMs =
-        failures > 0 ? backoffMs(failures, failureFirstMs, intervalMs, clock.random()) : intervalMs;
+      if (failures > 0) waitMs = backoffMs(failures, failureFirstMs, intervalMs, clock.random());
       if (open) timers.after(waitMs, () => void searches.track(again()));
     };
     void searches.track(again());
   }
 
   return {
-    onSaved({ id, scope, runs, places }) {
+    onSaved(thread) {
+      const { id, scope, runs, places } = thread;
+      for (const places of lively.values()) places.onSaved(thread);
       if (runs.some((run) => run.open)) unfinished.set(id, places);
       else unfinished.delete(id);
       const name = platformOf(scope);
@@ -149,6 +181,7 @@ export function createCatchUp(options: {
     async close() {
       open = false;
       await searches.idle();
+      await Promise.allSettled([...lively.values()].map((places) => places.keep()));
     },
   };
 }

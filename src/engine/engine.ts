@@ -38,7 +38,7 @@ export interface EngineOptions {
   readonly pollIntervalMs: number;
   readonly limits?: Partial<Limits>;
   /** Recovers missed events at the start and every `intervalMs`; absent: never. */
-  readonly catchUp?: { readonly notes: Notes; readonly intervalMs: number };
+  readonly catchUp?: { readonly notes: Notes; readonly intervalMs: number; readonly livelyMs?: number };
   /** Called with each event of the engine, for metrics. */
   readonly observe?: Observe;
 }

@@ -109,7 +109,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     runName: rules.runName,
     pollIntervalMs: config.pollIntervalMs,
     limits: { settlingMs: settlingTimes(config) },
-    catchUp: { notes: store, intervalMs: catchUpIntervalMs },
+    catchUp: { notes: store, intervalMs: catchUpIntervalMs, livelyMs: config.livelyMs },
     observe: (event) => metrics.count(event),
   });
   const metrics = createMetrics(() => engine.status());

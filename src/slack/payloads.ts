@@ -101,6 +101,8 @@ export const storedMessage = said.extend({
   ts: z.string(),
   blocks: z.array(z.looseObject({ type: z.string() })).nullish(),
   reply_count: z.number().nullish(),
+  /** Of a thread's first message: the timestamp of its newest reply. */
+  latest_reply: timestamp.nullish().catch(null),
   edited: z.object({ ts: z.string() }).nullish(),
   metadata: z
     .object({ event_type: z.string(), event_payload: z.looseObject({}).nullish() })

@@ -41,7 +41,7 @@ const settingsOf = ({ receive, ...more }: SlackSettings): PlatformSettings => ({
     const { createSlackPlatform } = await import("#slack/send/send.ts");
     const { listener, ...receiver } = createSlackReceiver({ receive, ...more, accept, log, now: clock.now });
     return {
-      platform: createSlackPlatform({ ...more, log }),
+      platform: createSlackPlatform({ ...more, log, clock }),
       routes: listener === undefined ? {} : { "POST /slack/events": listener },
       ...receiver,
     };

@@ -48,17 +48,22 @@ export function translate(payload: Payload, self: Self, now: number): PersonEven
   }
 }
 
+/** A thread that began longer ago is not waited for when its replies are read back. */
+const recentWhenReadMs = 3_600_000;
+
 /**
- * Returns the event of a message that `conversations.replies` listed; null: it does not concern the bot. Its
- * thread is saved already, so the event never comes too early.
+ * Returns the event of a message that Slack listed; null: it does not concern the bot. `now`: Slack's time in
+ * milliseconds since the epoch; null: the message's thread is saved already, so the event never comes too early.
  */
 export function translateStored(
   stored: Readonly<Record<string, unknown>>,
   channel: string,
   self: Self,
+  now: number | null,
 ): ReplyEvent | null {
   const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
-  return data === undefined ? null : fromMessage(data, self, Number.POSITIVE_INFINITY);
+  if (data === undefined) return null;
+  return fromMessage(data, self, now === null ? Number.POSITIVE_INFINITY : now + recentMs - recentWhenReadMs);
 }
 
 function fromCommand(command: SlashCommand, self: Self, now: number): CommandEvent {

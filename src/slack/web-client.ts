@@ -10,6 +10,8 @@ export interface ClientOptions {
   readonly apiUrl?: string | undefined;
   /** A call without an answer is given up after this; its outcome is then unknown. */
   readonly timeoutMs?: number | undefined;
+  /** The `fetch` that makes the requests; the platform's own when absent. */
+  readonly fetch?: typeof fetch;
   readonly log: Log;
 }
 
@@ -18,8 +20,10 @@ export function clientOptions({
   apiUrl,
   timeoutMs = defaultTimeoutMs,
   log,
+  ...rest
 }: ClientOptions): WebClientOptions {
   return {
+    ...rest,
     ...(apiUrl === undefined ? {} : { slackApiUrl: apiUrl }),
     timeout: timeoutMs,
     rejectRateLimitedCalls: true,

@@ -55,6 +55,7 @@ test("an empty environment is valid, and sets every default", () => {
       platforms: { slack: onSlack.facts, github: onGitHub.facts },
     },
     settlingMs: {},
+    livelyMs: 604_800_000,
   });
 });
 

@@ -156,7 +156,8 @@ test("scopes learned during a write are saved after it", async () => {
   const clock = createHandClock();
   const kept: string[] = [];
   let [now, most] = [0, 0];
-  const keepNote = async (_: string, text: string): Promise<void> => {
+  const keepNote = async (name: string, text: string): Promise<void> => {
+    if (!name.startsWith("scopes")) return;
     now += 1;
     most = Math.max(most, now);
     await new Promise<void>((resolve) => clock.after(1_000, resolve));
@@ -179,4 +180,111 @@ test("scopes learned during a write are saved after it", async () => {
   await clock.advance(minute);
   expect(most).toBe(1);
   expect(kept.at(-1)?.split("\n")).toEqual(["chat:C1", "chat:C2", "chat:C3"]);
+});
+
+/** An ended run's thread. */
+const settledThread = (place: string) => newThread(place, { changedAt: "2026-01-01T00:00:00.000Z" });
+
+function settledPlaces() {
+  const clock = createHandClock();
+  const notes = new Map<string, string>();
+  const looks: Missed[] = [];
+  const { log, lines } = recordingLog();
+  let answer = (_: Missed): PersonEvent[] => [];
+  const start = () => {
+    const timers = createTimers(clock);
+    const catchUp = createCatchUp({
+      platforms: [
+        {
+          ...createStandInPlatform("chat"),
+          missed: async (look) => {
+            looks.push(look);
+            return answer(look);
+          },
+        },
+      ],
+      notes: {
+        note: async (name) => notes.get(name) ?? null,
+        keepNote: async (name, text) => void notes.set(name, text),
+      },
+      save: async () => {
+        throw new Error("the disk is full");
+      },
+      timers,
+      clock,
+      log,
+      intervalMs: 5 * minute,
+    });
+    /** Ends it as `kill -9` does. */
+    const kill = (): void => timers.close();
+    return { catchUp, kill };
+  };
+  return {
+    clock,
+    notes,
+    looks,
+    lines,
+    start,
+    answers: (fn: typeof answer): void => {
+      answer = fn;
+    },
+  };
+}
+
+test("places of settled threads are searched after a restart, the most recent first, for seven days", async () => {
+  const { clock, looks, start } = settledPlaces();
+  const first = start();
+  first.catchUp.open();
+  await clock.advance(0);
+  for (const place of ["chat:C1:1", "chat:C1:2"]) first.catchUp.onSaved(settledThread(place));
+  const later = new Date(clock.now() + minute).toISOString();
+  first.catchUp.onSaved(newThread("chat:C1:1", { changedAt: later }));
+  await clock.advance(20_000);
+  first.kill();
+  await clock.advance(6 * 24 * 60 * minute);
+  const second = start();
+  second.catchUp.open();
+  await clock.advance(0);
+  expect(looks.at(-1)?.lively).toEqual(["chat:C1:1", "chat:C1:2"]);
+  expect(looks.at(-1)?.places).toEqual([]);
+  await clock.advance(25 * 60 * minute);
+  expect(looks.at(-1)?.lively).toEqual([]);
+  second.kill();
+});
+
+test("at most 2,000 places are remembered", async () => {
+  const { clock, looks, notes, start } = settledPlaces();
+  const { catchUp, kill } = start();
+  catchUp.open();
+  await clock.advance(0);
+  for (let n = 0; n < 2_100; n += 1) {
+    catchUp.onSaved(newThread(`chat:C1:${n}`, { changedAt: new Date(clock.now() + n).toISOString() }));
+  }
+  await clock.advance(6 * minute);
+  expect(looks.at(-1)?.lively).toHaveLength(2_000);
+  expect(looks.at(-1)?.lively?.at(-1)).toBe("chat:C1:100");
+  expect(notes.get("lively-chat")?.split("\n")).toHaveLength(2_000);
+  kill();
+});
+
+test("a platform's own text is kept once the events of its search are saved, and a limit shortens the wait", async () => {
+  const { clock, looks, notes, start, answers } = settledPlaces();
+  const { catchUp, kill } = start();
+  catchUp.open();
+  await clock.advance(0);
+  answers((look) => {
+    look.keep?.("half", minute);
+    return [];
+  });
+  await clock.advance(5 * minute);
+  expect(looks.map(({ kept }) => kept)).toEqual([null]);
+  expect(notes.get("kept-chat")).toBe("half");
+  answers((look) => {
+    look.keep?.("lost");
+    return [command("chat:C1:1", { id: "e1" })];
+  });
+  await clock.advance(minute);
+  expect(looks.map(({ kept }) => kept)).toEqual([null, "half"]);
+  expect(notes.get("kept-chat")).toBe("half");
+  kill();
 });

@@ -3,9 +3,11 @@ export const scopesOfMethods = {
   "auth.test": [],
   "chat.postMessage": ["chat:write"],
   "chat.update": ["chat:write"],
+  "chat.delete": ["chat:write"],
   "chat.postEphemeral": ["chat:write"],
   "reactions.add": ["reactions:write"],
   "conversations.replies": ["channels:history", "groups:history", "im:history", "mpim:history"],
+  "users.conversations": ["channels:read", "groups:read", "im:read", "mpim:read"],
   "conversations.history": ["channels:history", "groups:history", "im:history", "mpim:history"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

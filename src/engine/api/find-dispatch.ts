@@ -64,11 +64,14 @@ async function readBack(
   return end === "cut" ? "unsure" : [...found.values()];
 }
 
-/** Metadata takes precedence, since a prompt may quote another dispatch's reference line. */
+/**
+ * Metadata takes precedence, since a prompt may quote another dispatch's reference line. The API lets a run that a run
+ * started inherit its metadata.
+ */
 function isOfDispatch(run: Run, dispatch: DispatchId): boolean {
+  if (run.parent_run_id) return false;
   const named = run.metadata?.[dispatchKey];
-  if (named !== undefined) return named === dispatch;
-  return !run.parent_run_id && hasReference(run.prompt, dispatch);
+  return named === undefined ? hasReference(run.prompt, dispatch) : named === dispatch;
 }
 
 /** Returns whether the text contains the reference line of `id`. */

@@ -48,7 +48,7 @@ function isSurelyOurs(run: Run, kept: Run | null, dispatch: DispatchId): boolean
   if (run.metadata?.[dispatchKey] === dispatch) return true;
   const lastLine = run.prompt.trimEnd().split("\n").at(-1);
   const isAlike = kept === null || kept.metadata?.[dispatchKey] === undefined;
-  return isAlike && !run.parent_run_id && lastLine === referenceLine(dispatch);
+  return isAlike && lastLine === referenceLine(dispatch);
 }
 
 /** Counts how often the run's conversation shows the follow-up. Rejects like `Transcripts`. */

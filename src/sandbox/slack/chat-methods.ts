@@ -63,6 +63,15 @@ const update: Method = (params, context) => {
   return { ok: true, channel: channel.id, ts: before.ts, text: words.text };
 };
 
+const remove: Method = (params, context) => {
+  const { workspace } = context;
+  const channel = channelFor(params, context);
+  const { ts, user } = messageFor(params, context, channel, {});
+  if (user !== workspace.botUser) throw new Refusal("cant_delete_message");
+  workspace.remove(channel.id, ts);
+  return { ok: true, channel: channel.id, ts };
+};
+
 const postEphemeral: Method = (params, context) => {
   const { workspace } = context;
   const channel = channelFor(params, context);
@@ -102,6 +111,7 @@ const addReaction: Method = (params, context) => {
 export const chatMethods: Readonly<Record<string, Method>> = {
   "chat.postMessage": postMessage,
   "chat.update": update,
+  "chat.delete": remove,
   "chat.postEphemeral": postEphemeral,
   "chat.getPermalink": getPermalink,
   "reactions.add": addReaction,

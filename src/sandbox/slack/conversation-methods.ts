@@ -1,4 +1,5 @@
 import {
+  type ApiContext,
   channelFor,
   flagParam,
   type Method,
@@ -9,7 +10,7 @@ import {
   textParam,
 } from "./method.ts";
 import { messageFields } from "./payloads.ts";
-import { isReply, type SlackMessage } from "./workspace.ts";
+import { isReply, type SlackChannel, type SlackMessage } from "./workspace.ts";
 
 /** Whether a message lies between `oldest` and `latest`. */
 function within(params: Params, { ts }: SlackMessage): boolean {
@@ -33,6 +34,19 @@ function pageOf<T>(params: Params, all: readonly T[], otherwise: number, most: n
   };
 }
 
+/** The listed replies of a thread, oldest first. */
+const repliesTo = ({ workspace }: ApiContext, channel: SlackChannel, root: SlackMessage) =>
+  channel.messages.filter(
+    (message) => isReply(message) && message.thread_ts === root.ts && workspace.isListed(channel.id, message),
+  );
+
+/** The fields of a thread's first message. */
+const threadFields = (answers: readonly SlackMessage[]) =>
+  answers.length === 0 ? {} : { reply_count: answers.length, latest_reply: answers.at(-1)?.ts };
+
+const mostListed = ({ workspace }: ApiContext, usual: number): number =>
+  workspace.conditions.reading?.most ?? usual;
+
 /** The first message, whatever `oldest` says, and its replies, oldest first. */
 const replies: Method = (params, context) => {
   const { workspace } = context;
@@ -40,13 +54,13 @@ const replies: Method = (params, context) => {
   const error = "thread_not_found";
   const root = workspace.root(channel.id, messageFor(params, context, channel, { error }));
   if (root === undefined) throw new Refusal(error);
-  const all = channel.messages.filter((message) => isReply(message) && message.thread_ts === root.ts);
+  const all = repliesTo(context, channel, root);
   const answers = all.filter((message) => within(params, message));
-  const { items, rest } = pageOf(params, [root, ...answers], 1000, 1000);
+  const { items, rest } = pageOf(params, [root, ...answers], 1000, mostListed(context, 1000));
   const withMetadata = flagParam(params, "include_all_metadata");
   const messages = items.map((message) => ({
     ...messageFields(workspace, channel, message, withMetadata),
-    ...(message === root && all.length > 0 ? { reply_count: all.length } : {}),
+    ...(message === root ? threadFields(all) : {}),
   }));
   return { ok: true, messages, ...rest };
 };
@@ -56,16 +70,37 @@ const history: Method = (params, context) => {
   const channel = channelFor(params, context);
   const said = channel.messages
     .filter((message) => !isReply(message) || message.subtype === "thread_broadcast")
-    .filter((message) => within(params, message))
+    .filter((message) => within(params, message) && context.workspace.isListed(channel.id, message))
     .toReversed();
-  const { items, rest } = pageOf(params, said, 100, 999);
+  const { items, rest } = pageOf(params, said, 100, mostListed(context, 999));
   const withMetadata = flagParam(params, "include_all_metadata");
-  const messages = items.map((each) => messageFields(context.workspace, channel, each, withMetadata));
+  const messages = items.map((each) => ({
+    ...messageFields(context.workspace, channel, each, withMetadata),
+    ...threadFields(repliesTo(context, channel, each)),
+  }));
   return { ok: true, messages, ...rest };
+};
+
+const typeOf = { channel: "public_channel", private: "private_channel", im: "im" } as const;
+
+/** The channels of the bot. */
+const ofUser: Method = (params, { workspace }) => {
+  const types = (textParam(params, "types") || "public_channel").split(",");
+  const joined = workspace
+    .snapshot()
+    .channels.filter(
+      ({ kind, members, archived }) =>
+        members.includes(workspace.botUser) &&
+        types.includes(typeOf[kind]) &&
+        !(archived && flagParam(params, "exclude_archived")),
+    );
+  const { items, rest } = pageOf(params, joined, 100, 999);
+  return { ok: true, channels: items.map(({ id, name }) => ({ id, name })), ...rest };
 };
 
 /** The methods that read. */
 export const conversationMethods: Readonly<Record<string, Method>> = {
   "conversations.replies": replies,
   "conversations.history": history,
+  "users.conversations": ofUser,
 };

@@ -176,7 +176,10 @@ export function createPeople({
     },
     /** Adds the bot to the channel. */
     async invite(act: Act): Promise<void> {
-      workspace.join(channelOf(act).id, workspace.botUser);
+      const { id } = channelOf(act);
+      workspace.join(id, workspace.botUser);
+      const text = `<@${workspace.botUser}> has joined the channel`;
+      workspace.add(id, { user: workspace.botUser, subtype: "channel_join", text });
     },
   };
 }

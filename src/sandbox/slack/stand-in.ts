@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { createFaults, type Fault, type Trouble, withTrouble } from "#sandbox/stand-in/faults.ts";
 import { createUnderWay } from "#sandbox/stand-in/under-way.ts";
 import {
@@ -15,7 +16,7 @@ import { createPeople } from "./people.ts";
 import { createResponseUrls } from "./response-urls.ts";
 import { createSocketMode } from "./socket-mode.ts";
 import { answerCall, type SlackCall } from "./web-api.ts";
-import { createWorkspace, emptyWorkspace, type SlackSnapshot } from "./workspace.ts";
+import { type Conditions, createWorkspace, emptyWorkspace, type SlackSnapshot } from "./workspace.ts";
 
 /** Options of the Slack stand-in. */
 export interface SlackStandInOptions {
@@ -33,6 +34,7 @@ export interface SlackStandInOptions {
   readonly retryDelaysMs?: readonly number[];
   /** How long the app may take, in milliseconds; 3,000 if absent. */
   readonly answerWithinMs?: number;
+  readonly conditions?: Conditions;
 }
 
 /** A failure of the next calls of one method. */
@@ -46,6 +48,8 @@ export interface SlackFault extends Fault {
     readonly error?: string;
     /** Seconds: the answer is a 429. */
     readonly retryAfter?: number;
+    /** The call takes effect at once, and is answered this many milliseconds later. */
+    readonly lateMs?: number;
   };
 }
 
@@ -57,7 +61,8 @@ export function createSlackStandIn(options: SlackStandInOptions) {
   const { signingSecret, botToken, appToken, eventsUrl, now = Date.now } = options;
   const { retryDelaysMs = slackRetryDelaysMs, answerWithinMs = 3_000 } = options;
   let baseUrl = options.baseUrl ?? "http://127.0.0.1";
-  const workspace = createWorkspace(options.initial ?? emptyWorkspace, now);
+  const conditions: Conditions = { ...options.conditions };
+  const workspace = createWorkspace(options.initial ?? emptyWorkspace, now, conditions);
   const faults = createFaults<SlackFault>();
   const responseUrls = createResponseUrls();
   const calls: SlackCall[] = [];
@@ -70,6 +75,17 @@ export function createSlackStandIn(options: SlackStandInOptions) {
     track(deliver(socketMode.attached ? socketMode.send : overHttp, delivery, retryDelaysMs, closing.signal));
   const deliverEvent = (event: Payload, signature?: Signature): Promise<readonly Try[]> =>
     deliverOne({ kind: "event", payload: eventCallback(workspace, event, now()), signature });
+
+  const lastRead = new Map<string, number>();
+  /** Refuses a page that comes too soon after the method's last one; null: it may be read. */
+  function tooOften(method: string): Response | null {
+    const everyMs = conditions.reading?.everyMs;
+    if (everyMs === undefined || !method.startsWith("conversations.")) return null;
+    const waitMs = (lastRead.get(method) ?? Number.NEGATIVE_INFINITY) + everyMs - now();
+    if (waitMs > 0) return faultAnswer({ retryAfter: Math.ceil(waitMs / 1000) });
+    lastRead.set(method, now());
+    return null;
+  }
 
   const context: ApiContext = {
     workspace,
@@ -114,12 +130,18 @@ export function createSlackStandIn(options: SlackStandInOptions) {
       const method = kind === "api" ? name : kind;
       const trouble = faults.take((fault) => fault.method === method) ?? {};
       return withTrouble(trouble, request, brokenAnswer, async () => {
-        const fault = faultAnswer(trouble);
+        const fault = faultAnswer(trouble) ?? tooOften(method);
         if (fault !== null) return fault;
-        if (kind === "api") return answerCall(webApi, name, request);
-        return responseUrls.answer(name, await request.json(), context, now());
+        const answer =
+          kind === "api"
+            ? await answerCall(webApi, name, request)
+            : responseUrls.answer(name, await request.json(), context, now());
+        answer.headers.set("date", new Date(now() + (conditions.skewMs ?? 0)).toUTCString());
+        if (trouble.lateMs !== undefined) await delay(trouble.lateMs, undefined, { ref: false });
+        return answer;
       });
     },
+    conditions,
     get baseUrl(): string {
       return baseUrl;
     },

@@ -73,10 +73,22 @@ export const emptyWorkspace: SlackSnapshot = {
 /** A workspace, and the changes that can be made to it. */
 export type Workspace = ReturnType<typeof createWorkspace>;
 
+/** Slack's clock and its delays; may be changed at any time. */
+export interface Conditions {
+  /** Slack's clock, in timestamps and the `Date` header, is ahead of the true time by this; 0 if absent. */
+  skewMs?: number;
+  /** Lists show a message only after this; 0 if absent. */
+  lagMs?: number;
+  /** As for apps outside Slack's Marketplace: most messages of a page, and the time between two pages. */
+  reading?: { readonly most: number; readonly everyMs: number };
+}
+
 /** Creates a workspace with a copy of the state; `now` in milliseconds since the epoch. */
-export function createWorkspace(initial: SlackSnapshot, now: () => number) {
+export function createWorkspace(initial: SlackSnapshot, now: () => number, conditions: Conditions = {}) {
   let state = structuredClone(initial);
   let lastMicroseconds = 0;
+  /** True time at which each message was added, by channel and timestamp. */
+  const addedAt = new Map<string, number>();
   const listeners = createListeners();
 
   const change = (next: SlackSnapshot): void => {
@@ -93,7 +105,7 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number) {
     channel(inChannel)?.messages.find((each) => each.ts === ts);
   /** Returns an unused timestamp. */
   const nextTs = (): string => {
-    lastMicroseconds = Math.max(lastMicroseconds + 100, now() * 1000);
+    lastMicroseconds = Math.max(lastMicroseconds + 100, (now() + (conditions.skewMs ?? 0)) * 1000);
     return `${Math.floor(lastMicroseconds / 1e6)}.${String(lastMicroseconds % 1e6).padStart(6, "0")}`;
   };
 
@@ -115,12 +127,16 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number) {
     /** Adds a message with a new timestamp. The thread's first message gets its `thread_ts`. */
     add(inChannel: string, words: Omit<SlackMessage, "ts">): SlackMessage {
       const added: SlackMessage = { ts: nextTs(), ...words };
+      addedAt.set(`${inChannel} ${added.ts}`, now());
       changeMessages(inChannel, (before) => [
         ...before.map((each) => (each.ts === added.thread_ts ? { ...each, thread_ts: each.ts } : each)),
         added,
       ]);
       return added;
     },
+    /** Whether lists show the message already. */
+    isListed: (inChannel: string, { ts }: SlackMessage): boolean =>
+      now() - (addedAt.get(`${inChannel} ${ts}`) ?? 0) >= (conditions.lagMs ?? 0),
     replace: (inChannel: string, next: SlackMessage): void =>
       changeMessages(inChannel, (before) => before.map((each) => (each.ts === next.ts ? next : each))),
     remove: (inChannel: string, ts: string): void =>
@@ -138,6 +154,7 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number) {
       return ephemeral;
     },
     nextTs,
+    conditions,
     subscribe: listeners.subscribe,
   };
 }

@@ -1,10 +1,13 @@
+/** Finds the messages that an effect posted, by their metadata. */
 import type { WebClient } from "@slack/web-api";
+import { LRUCache } from "lru-cache";
 import type { Effect } from "#core/effect.ts";
-import type { MessageId } from "#core/place.ts";
+import type { EffectId } from "#core/place.ts";
 import { type StoredMessage, storedMessage } from "#slack/payloads.ts";
-import { type SlackPlace, timestampOf } from "#slack/place.ts";
+import { millisecondsOf, type SlackPlace, timestampOf } from "#slack/place.ts";
+import type { SlackTime } from "#slack/slack-time.ts";
 import { isOurs, type Self } from "#slack/translate.ts";
-import { messagePages } from "./message-pages.ts";
+import { messagePage } from "./message-pages.ts";
 
 const metadataType = "agent_runs_bot";
 
@@ -14,34 +17,107 @@ export const metadataOf = (effect: Effect) => ({
   event_payload: { effect: effect.id, kind: effect.kind },
 });
 
-/** The bot's clock and Slack's may differ by this. */
-const skewMs = 2 * 60_000;
-/** Enough for a busy channel: the search comes soon after the post. */
-const mostPages = 50;
+/** Metadata of a twin that stays because people have replied to it; it is no longer found as the effect's. */
+export const keptTwinMetadata = { event_type: metadataType, event_payload: { kind: "twin" } };
+
+const payloadOf = ({ metadata }: StoredMessage) =>
+  metadata?.event_type === metadataType ? metadata.event_payload : null;
 
 /** Whether the message is one of the bot's cards. */
 export const isCard = (message: StoredMessage, self: Self): boolean =>
   isOurs(message, self) && payloadOf(message)?.kind === "card";
 
-const payloadOf = ({ metadata }: StoredMessage) =>
-  metadata?.event_type === metadataType ? metadata.event_payload : null;
+/** Whether the message is a twin that stayed, in whose thread no run is told. */
+export const isKeptTwin = (message: StoredMessage, self: Self): boolean =>
+  isOurs(message, self) && payloadOf(message)?.kind === "twin";
 
-/**
- * Returns the id of the message that an earlier try of the effect posted; null: there is none. Rejects as
- * `WebClient` does; then the effect must not be posted, since the message may exist.
- */
-export async function findPosted(
-  client: WebClient,
-  self: Self,
-  place: SlackPlace,
-  effect: Effect,
-): Promise<MessageId | null> {
-  const oldest = timestampOf(Date.parse(effect.since) - skewMs);
-  for await (const { messages } of messagePages(client, place, { oldest }, mostPages)) {
-    const found = messages
-      .map((message) => storedMessage.parse(message))
-      .find((message) => isOurs(message, self) && payloadOf(message)?.effect === effect.id);
-    if (found !== undefined) return found.ts;
+/** Enough for a busy channel: the search comes soon after the post. */
+const mostPages = 50;
+/** Unfinished searches that are remembered. */
+const mostSearches = 1_000;
+
+/** What to look for. */
+export interface Search {
+  /** Who searches; a search that failed continues where it stopped. */
+  readonly id: EffectId;
+  /** The effect that posted. */
+  readonly of: EffectId;
+  /** Time of that effect's decision, RFC 3339. */
+  readonly since: string;
+  readonly place: SlackPlace;
+  /** The settling time is not over: absence proves nothing. */
+  readonly isSettling: boolean;
+}
+
+/** The next page of a search. */
+interface Position {
+  readonly fromMs: number;
+  readonly part: "start" | "window";
+  readonly cursor: string | null;
+  readonly read: number;
+  /** The first page was read within the settling time. */
+  readonly isSettling: boolean;
+}
+
+/** Creates the search for the bot's own messages. */
+export function createLookUp(client: WebClient, identity: () => Promise<Self>, time: SlackTime) {
+  const unfinished = new LRUCache<EffectId, Position>({ max: mostSearches });
+
+  /** Returns the position after a page; null: it was the last one to read. */
+  function after(
+    position: Position,
+    next: string | null,
+    oldestMs: number,
+    isThread: boolean,
+  ): Position | null {
+    const read = position.read + 1;
+    if (next === null || read >= mostPages) return null;
+    // Slack lists a channel's newest messages first, and a thread's oldest.
+    if (isThread && position.part === "start") return { ...position, part: "window", cursor: null, read };
+    return isThread || oldestMs >= position.fromMs ? { ...position, cursor: next, read } : null;
   }
-  return null;
+
+  /**
+   * Calls `onFound` with each message that the effect posted until that returns false. The window begins by Slack's own
+   * clock; a short thread and a channel's newest page are read whole, which is right even if our clock was set
+   * meanwhile. Resolves with whether absence is proven. Rejects as `WebClient` does: then the message may exist.
+   */
+  async function search(
+    { id, of, since, place, isSettling }: Search,
+    onFound: (message: StoredMessage) => Promise<boolean> | boolean,
+  ): Promise<boolean> {
+    // Slack's time is known after its first response.
+    const self = await identity();
+    const isThread = place.threadTs !== undefined;
+    let position: Position = unfinished.get(id) ?? {
+      fromMs: time.windowFrom(since),
+      part: "start",
+      cursor: null,
+      read: 0,
+      isSettling,
+    };
+    for (;;) {
+      const { part, cursor, fromMs } = position;
+      const bounds = part === "start" ? {} : { oldest: timestampOf(fromMs) };
+      const page = await messagePage(client, place, bounds, cursor);
+      const messages = page.messages.map((message) => storedMessage.parse(message));
+      for (const message of messages) {
+        if (!isOurs(message, self) || payloadOf(message)?.effect !== of) continue;
+        if (await onFound(message)) continue;
+        unfinished.delete(id);
+        return false;
+      }
+      const oldestMs = Math.min(...messages.map(({ ts }) => millisecondsOf(ts)));
+      const next = after(position, page.next, oldestMs, isThread);
+      if (next === null) {
+        unfinished.delete(id);
+        return !position.isSettling;
+      }
+      position = next;
+      // Apps outside Slack's Marketplace may read one short page a minute: a failed search goes on from here.
+      unfinished.set(id, position);
+    }
+  }
+
+  return search;
 }

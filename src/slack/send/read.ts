@@ -30,9 +30,9 @@ export async function readThread(
   try {
     // Slack counts in microseconds, `until` in milliseconds.
     const latest = timestampOf(untilMs + 1);
-    for await (const { messages, isLast } of messagePages(client, place, { latest }, mostPages)) {
+    for await (const { messages, next } of messagePages(client, place, { latest }, mostPages)) {
       for (const message of messages.map((one) => storedMessage.parse(one))) stored.set(message.ts, message);
-      isComplete = isLast;
+      isComplete = next === null;
     }
   } catch (error) {
     const isLongLimit = error instanceof WebAPIRateLimitedError && error.retryAfter * 1000 > longestWaitMs;

@@ -1,18 +1,20 @@
 import { WebAPIPlatformError } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReactEffect, ReplyEffect } from "#core/effect.ts";
-import type { Outcome } from "#core/outcome.ts";
+import { type Outcome, stillSettling } from "#core/outcome.ts";
 import { type MessageId, placeAt } from "#core/place.ts";
-import type { Attempt, Platform } from "#ports.ts";
+import type { Attempt, Clock, Pace, Platform } from "#ports.ts";
 import { faultOf, unreachable } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
+import { createMissed } from "#slack/missed/missed.ts";
 import { placeOf, readPlace, type SlackPlace } from "#slack/place.ts";
+import { createSlackTime } from "#slack/slack-time.ts";
 import { createClient, defaultTimeoutMs } from "#slack/web-client.ts";
-import { findPosted, metadataOf } from "./look-up.ts";
-import { createMissed } from "./missed.ts";
+import { createLookUp, metadataOf } from "./look-up.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
 import { readThread } from "./read.ts";
 import { tell } from "./tell.ts";
+import { endTwins } from "./twins.ts";
 
 /** Options of `createSlackPlatform`. */
 export interface SlackPlatformOptions {
@@ -22,7 +24,11 @@ export interface SlackPlatformOptions {
   readonly log: Log;
   /** A call without an answer is given up after this, 15 seconds if absent; its outcome is then unknown. */
   readonly timeoutMs?: number;
+  readonly clock: Pick<Clock, "now" | "elapsed">;
 }
+
+/** Slack's lists show a message within this time, by far. */
+const settlingMs = 30_000;
 
 const emoji = { taken: "eyes", refused: "no_entry" } as const;
 
@@ -31,24 +37,42 @@ const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_fo
 
 /** Creates Slack's sending side. */
 export function createSlackPlatform(options: SlackPlatformOptions): Platform {
-  const { botToken, apiUrl, log, timeoutMs = defaultTimeoutMs } = options;
-  const client = createClient(botToken, { apiUrl, log, timeoutMs });
+  const { botToken, apiUrl, log, timeoutMs = defaultTimeoutMs, clock } = options;
+  const time = createSlackTime(clock);
+  const client = createClient(botToken, { apiUrl, log, timeoutMs, fetch: time.fetch });
   const { known: identity, fresh } = createIdentity(client);
+  const search = createLookUp(client, identity, time);
 
-  /** Posts the effect's view, or finds the message that an earlier try posted. Returns its timestamp. */
+  /** Searches for the message that an earlier try posted. Rejects with `SearchFailed`. */
+  async function findPosted(
+    { id, since }: CardEffect | ReplyEffect,
+    place: SlackPlace,
+    { settlesInMs }: Attempt,
+  ): Promise<MessageId | "absent" | "not listed yet"> {
+    let found: MessageId | null = null;
+    try {
+      const isAbsent = await search({ id, of: id, since, place, isSettling: settlesInMs > 0 }, ({ ts }) => {
+        found = ts;
+        return false;
+      });
+      return found ?? (isAbsent ? "absent" : "not listed yet");
+    } catch (error) {
+      throw new SearchFailed(error);
+    }
+  }
+
+  /**
+   * Posts the effect's view, or finds the message that an earlier try posted. Returns its timestamp; null: none is
+   * listed yet, and posting it now might double it.
+   */
   async function post(
     effect: CardEffect | ReplyEffect,
     place: SlackPlace,
-    { uncertain }: Attempt,
-  ): Promise<{ readonly ts: MessageId; readonly found: boolean }> {
-    const posted = uncertain
-      ? await identity()
-          .then((self) => findPosted(client, self, place, effect))
-          .catch((error: unknown) => {
-            throw new SearchFailed(error);
-          })
-      : null;
-    if (posted !== null) return { ts: posted, found: true };
+    attempt: Attempt,
+  ): Promise<{ readonly ts: MessageId; readonly found: boolean } | null> {
+    const posted = attempt.uncertain ? await findPosted(effect, place, attempt) : "absent";
+    if (posted === "not listed yet") return null;
+    if (posted !== "absent") return { ts: posted, found: true };
     const { channel, threadTs } = place;
     const { ts } = await withPlainFallback(effect.view, (message) =>
       client.chat.postMessage({
@@ -67,8 +91,10 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
 
   async function card(effect: CardEffect, place: SlackPlace, attempt: Attempt): Promise<Outcome> {
     const { team, channel, threadTs } = place;
-    const { ts, found } =
+    const posted =
       effect.message === undefined ? await post(effect, place, attempt) : { ts: effect.message, found: true };
+    if (posted === null) return settling(effect, attempt);
+    const { ts, found } = posted;
     // A card that was found may show an older view. An edit without metadata keeps the metadata of the post.
     if (found) {
       await withPlainFallback(effect.view, (message) => client.chat.update({ channel, ts, ...message }));
@@ -91,8 +117,9 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
       case "card":
         return card(effect, place, attempt);
       case "reply": {
-        const { ts } = await post(effect, place, attempt);
-        return { ok: true, kind: "reply", message: ts };
+        const posted = await post(effect, place, attempt);
+        if (posted === null) return settling(effect, attempt);
+        return { ok: true, kind: "reply", message: posted.ts };
       }
       case "tell":
         return tell(client, timeoutMs, place, effect);
@@ -103,8 +130,10 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
         return { ok: true, kind: "label", revision: effect.revision };
       case "read":
         return { ok: true, kind: "read", ...(await readThread(client, await identity(), place, effect)) };
-      case "twin-posts":
-        return { ok: true, kind: "twin-posts", ended: [] };
+      case "twin-posts": {
+        const ended = await endTwins(effect, { client, search, place, log });
+        return { ok: true, kind: "twin-posts", ended };
+      }
       case "permission":
         // Slack has no such permissions: everybody who can write in the channel may, unless a list says no.
         return { ok: true, kind: "permission", permission: "write" };
@@ -115,7 +144,9 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
 
   return {
     name: "slack",
-    missed: createMissed({ client, identity, log }),
+    settlingMs,
+    paces,
+    missed: createMissed({ client, identity, time, clock, log }),
     async perform(effect, attempt) {
       const place = readPlace(effect.at);
       if (place === null) return { ok: false, fault: unreachable };
@@ -123,7 +154,9 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
         return await perform(effect, place, attempt);
       } catch (error) {
         if (!(error instanceof SearchFailed)) return { ok: false, fault: faultOf(error) };
-        return { ok: false, fault: { ...faultOf(error.cause), certainty: "unknown" } };
+        // A limit on searches is none on posts.
+        const { limited: _, ...fault } = faultOf(error.cause);
+        return { ok: false, fault: { ...fault, certainty: "unknown", searching: true } };
       }
     },
     async check() {
@@ -132,6 +165,26 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
       });
     },
   };
+}
+
+/** A search that began within the settling time and ended after it proves nothing; the next one does. */
+const shortestSettlingMs = 1_000;
+
+const settling = ({ tries }: PlatformEffect, { settlesInMs }: Attempt): Outcome => ({
+  ok: false,
+  fault: stillSettling(Math.max(settlesInMs, shortestSettlingMs), tries),
+});
+
+/**
+ * Slack allows a post a second in each channel, and at least fifty edits a minute.
+ * https://docs.slack.dev/apis/web-api/rate-limits
+ */
+function paces(effect: PlatformEffect): readonly Pace[] {
+  if (effect.kind === "card" && effect.message !== undefined) {
+    return [{ key: "edit", count: 50, perMs: 60_000 }];
+  }
+  if (effect.kind !== "card" && effect.kind !== "reply") return [];
+  return [{ key: `post ${readPlace(effect.at)?.channel}`, count: 1, perMs: 1_000 }];
 }
 
 /** Thrown when the search for an earlier post failed; even if Slack refused it, that post may exist. */

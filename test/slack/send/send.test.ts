@@ -9,6 +9,7 @@ import {
   base,
   botToken,
   card,
+  clock,
   createWorld,
   faultOf,
   general,
@@ -128,7 +129,7 @@ test("an earlier post is found many pages away", async () => {
   });
   const found = await performed(later.platform, effect, unsure);
   expect(found.message).toBe(message);
-  expect(later.slack.calls.filter(({ method }) => method === "conversations.replies")).toHaveLength(3);
+  expect(later.slack.calls.filter(({ method }) => method === "conversations.replies")).toHaveLength(4);
 });
 
 test("somebody else's message with the effect's id is not taken for the bot's", async () => {
@@ -141,16 +142,18 @@ test("somebody else's message with the effect's id is not taken for the bot's", 
   expect(message).not.toBe(ts);
 });
 
-test("a failed search leaves the effect uncertain and posts nothing", async () => {
+test("a failed search leaves the effect uncertain, posts nothing and holds up no other post", async () => {
   await using world = await createWorld();
   world.slack.fail({ method: "conversations.history", with: { retryAfter: 30 } });
   expect(await faultOf(world.platform, card(general), unsure)).toMatchObject({
     certainty: "unknown",
     retryable: true,
-    limited: true,
+    searching: true,
     retryAfterMs: 30_000,
   });
-  expect(messagesIn(world.slack)).toEqual([]);
+  // Posts are not limited.
+  await performed(world.platform, card(general, { id: "e-2" }));
+  expect(messagesIn(world.slack)).toHaveLength(1);
 });
 
 test.each([
@@ -199,7 +202,12 @@ test("an archived channel is a final refusal, a wrong token is not", async () =>
     code: "is_archived",
     retryable: false,
   });
-  const stranger = createSlackPlatform({ botToken: "xoxb-other", apiUrl: world.apiUrl, log: silentLog });
+  const stranger = createSlackPlatform({
+    botToken: "xoxb-other",
+    apiUrl: world.apiUrl,
+    log: silentLog,
+    clock,
+  });
   expect(await faultOf(stranger, card(general))).toMatchObject({ code: "invalid_auth", retryable: true });
   await expect(stranger.check()).rejects.toThrow(/token/);
 });
@@ -208,7 +216,7 @@ test("a refused connection means that nothing was sent", async () => {
   const server = createServer();
   const { url, close } = await listen(server);
   await close();
-  const platform = createSlackPlatform({ botToken, apiUrl: `${url}/api/`, log: silentLog });
+  const platform = createSlackPlatform({ botToken, apiUrl: `${url}/api/`, log: silentLog, clock });
   expect(await faultOf(platform, card(general))).toMatchObject({ certainty: "not-sent", retryable: true });
   await expect(platform.check()).rejects.toThrow(/reached/);
 });

@@ -61,9 +61,6 @@ const createAppKeys = () =>
 
 export async function createWorld(options: WorldOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "agent-runs-bot-story-"));
-  // The stand-ins show at once what they did.
-  const settling = "limits: { settling_seconds: { api: 1, slack: 1, github: 1 } }\n";
-  writeFileSync(join(folder, "agent-runs-bot.yaml"), settling);
   let botUrl = "http://127.0.0.1:9";
   const { gitHubAuth = "token", socketMode = false } = options;
   let redeliveries = 0;
@@ -120,12 +117,19 @@ export async function createWorld(options: WorldOptions = {}) {
   await service.start();
 
   const dataDir = join(folder, "data");
+  // The stand-ins show at once what they did.
+  const configFile = join(folder, "bot.yaml");
+  writeFileSync(
+    configFile,
+    JSON.stringify({ limits: { settling_seconds: { api: 1, slack: 1, github: 1 } } }),
+  );
   const started: Child[] = [];
 
   const environment = (): Record<string, string> => ({
     ...standIns.environment,
     PORT: "0",
     DATA_DIR: dataDir,
+    CONFIG_FILE: configFile,
     POLL_INTERVAL: "0.1",
     LOG_LEVEL: "debug",
     AGENT_API_BASE_URL: `${api.url}/api/v1`,

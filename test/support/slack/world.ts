@@ -7,7 +7,7 @@ import type { Outcome } from "#core/outcome.ts";
 import type { View } from "#core/view.ts";
 import type { Accept, Platform } from "#ports.ts";
 import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.ts";
-import type { SlackSnapshot } from "#sandbox/slack/workspace.ts";
+import type { Conditions, SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
 import { createSlackPlatform } from "#slack/send/send.ts";
 import { listen } from "#test/support/listen.ts";
@@ -21,6 +21,8 @@ export interface World {
   readonly slack: SlackStandIn;
   readonly receiver: SlackReceiver;
   readonly platform: Platform;
+  /** Creates the platform again, as another process of the bot does. */
+  restarted(): Platform;
   /** The adapter's log lines. */
   readonly lines: readonly LogLine[];
   /** The events passed to `accept`, in order. */
@@ -39,6 +41,8 @@ export interface WorldOptions {
   readonly now?: () => number;
   /** The time limit of Web API calls. */
   readonly timeoutMs?: number;
+  /** Slack's clock and its delays. */
+  readonly conditions?: Conditions;
   readonly answerWithinMs?: number;
   readonly retryDelaysMs?: readonly number[];
 }
@@ -60,6 +64,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     answerWithinMs,
     retryDelaysMs: options.retryDelaysMs ?? [10, 20, 40],
     ...(initial === undefined ? {} : { initial }),
+    ...(options.conditions === undefined ? {} : { conditions: options.conditions }),
   });
   const slackServer = createServer(getRequestListener(slack.fetch));
   const slackAt = await listen(slackServer);
@@ -79,17 +84,20 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     receive: mode === "http" ? { kind: "http", signingSecret } : { kind: "socket", appToken },
   });
   if (receiver.listener !== undefined) listener = receiver.listener;
-  const platform = createSlackPlatform({
-    botToken,
-    apiUrl,
-    log,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const restarted = (): Platform =>
+    createSlackPlatform({
+      botToken,
+      apiUrl,
+      log,
+      clock,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
 
   const world: World = {
     slack,
     receiver,
-    platform,
+    platform: restarted(),
+    restarted,
     lines,
     events,
     accept: async () => "saved",
@@ -104,6 +112,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   };
   return world;
 }
+
+export const clock = { now: Date.now, elapsed: () => performance.now() };
 
 export const general = "slack:T0SANDBOX:C0GENERAL";
 export const random = "slack:T0SANDBOX:C0RANDOM";

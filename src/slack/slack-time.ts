@@ -1,0 +1,36 @@
+/** Slack's own time: the bot's clock and Slack's may differ, and are never compared. */
+import type { Clock } from "#ports.ts";
+
+/** Slack's clocks may differ from each other by this. */
+export const skewMs = 15 * 60_000;
+/** Age that is assumed of what our clock dates in the future. */
+const unknownAgeMs = 24 * 3_600_000;
+
+/** Slack's clock, as the `Date` headers of its responses show it. Times are in milliseconds since the epoch. */
+export interface SlackTime {
+  /** Returns Slack's time; our own before Slack's first response. */
+  now(): number;
+  /** Returns the time of Slack before which nothing happened that our clock dates after `since`. */
+  windowFrom(since: string): number;
+  /** `fetch` that notes the time of each response. */
+  readonly fetch: typeof fetch;
+}
+
+/** Creates Slack's clock, which runs on between the responses. */
+export function createSlackTime(clock: Pick<Clock, "now" | "elapsed">): SlackTime {
+  let aheadOfElapsedMs: number | null = null;
+  const now = (): number => (aheadOfElapsedMs === null ? clock.now() : aheadOfElapsedMs + clock.elapsed());
+  return {
+    now,
+    windowFrom(since) {
+      const ageMs = clock.now() - Date.parse(since);
+      return now() - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
+    },
+    async fetch(input, init) {
+      const response = await fetch(input, init);
+      const servedAt = Date.parse(response.headers.get("date") ?? "");
+      if (!Number.isNaN(servedAt)) aheadOfElapsedMs = servedAt - clock.elapsed();
+      return response;
+    },
+  };
+}
