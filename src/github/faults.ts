@@ -56,8 +56,24 @@ function reasonOf(status: number, { headers }: Response): string {
   }
 }
 
+/** Thrown if an earlier try of an effect was not found, or could not be searched for: nothing was done. */
+export class NotRepeated extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault, options?: ErrorOptions) {
+    super(fault.reason, options);
+    this.name = "NotRepeated";
+    this.fault = fault;
+  }
+}
+
+/** Returns the error for a search that failed with `error`: an earlier try may have succeeded all the same. */
+export const searchFailed = (error: unknown, now: number): NotRepeated =>
+  new NotRepeated({ ...faultOf(error, now), certainty: "unknown", searching: true }, { cause: error });
+
 /** Returns the fault of an effect whose request failed with `error`. `now` in milliseconds since the epoch. */
 export function faultOf(error: unknown, now: number): Fault {
+  if (error instanceof NotRepeated) return error.fault;
   const { data } = requestError.safeParse(error);
   if (data?.response === undefined) return unanswered("GitHub", error);
   const { status, response } = data;

@@ -2,17 +2,17 @@
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
 import { remember } from "#base/remember.ts";
-import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
-import { placeAt } from "#core/place.ts";
+import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect, TwinPostsEffect } from "#core/effect.ts";
+import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
+import { type EffectId, placeAt } from "#core/place.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
-import { faultOf, impossible } from "#github/faults.ts";
+import { faultOf, impossible, NotRepeated, searchFailed } from "#github/faults.ts";
 import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Attempt, Platform } from "#ports.ts";
-import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
+import { deleteComment, editComment, findComments, postComment, roomBeside } from "./comments.ts";
 import { setStateLabel } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
 import { createPermissions } from "./permission.ts";
@@ -41,6 +41,9 @@ export interface GitHubPlatform extends Platform {
   readonly heard: (eventId: string) => void;
   readonly missed: NonNullable<Platform["missed"]>;
 }
+
+/** GitHub's lists lag behind its writes by seconds. */
+const settlingMs = 60_000;
 
 const reactions = { taken: "eyes", refused: "confused" } as const;
 
@@ -72,13 +75,46 @@ export function createGitHubPlatform({
     octokit: Octokit,
     issue: IssueRef,
     effect: CardEffect | ReplyEffect | TellEffect,
-    { uncertain }: Attempt,
+    { uncertain, settlesInMs }: Attempt,
   ): Promise<{ readonly id: number; readonly found: boolean }> {
-    const found = uncertain
-      ? await findComment(octokit, issue, effect, (await identity.known()).login)
-      : null;
-    if (found !== null) return { id: found, found: true };
+    if (uncertain) {
+      const [found] = await posted(octokit, issue, effect.id, effect.since, 1).catch((error: unknown) => {
+        throw searchFailed(error, now());
+      });
+      if (found !== undefined) return { id: found, found: true };
+      if (settlesInMs > 0) throw new NotRepeated(stillSettling(settlesInMs, effect.tries));
+    }
     return { id: await postComment(octokit, issue, effect.id, textOf(effect)), found: false };
+  }
+
+  /** Returns the ids of at most `most` comments that the effect posted. */
+  async function posted(
+    octokit: Octokit,
+    issue: IssueRef,
+    effect: EffectId,
+    since: string,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<readonly number[]> {
+    const { login } = await identity.known();
+    const ageMs = now() - Date.parse(since);
+    const ids: number[] = [];
+    for await (const id of findComments(octokit, issue, { effect, ageMs, login })) {
+      ids.push(id);
+      if (ids.length === most) break;
+    }
+    return ids;
+  }
+
+  /** Deletes the comments that an effect posted, except the one that stays. */
+  async function endTwins(octokit: Octokit, issue: IssueRef, effect: TwinPostsEffect): Promise<Outcome> {
+    const twins = (await posted(octokit, issue, effect.of, effect.postedSince))
+      .map(String)
+      .filter((id) => id !== effect.message);
+    for (const id of twins) {
+      await deleteComment(octokit, issue, Number(id));
+      log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment: id });
+    }
+    return { ok: true, kind: "twin-posts", ended: twins };
   }
 
   async function card(
@@ -139,7 +175,7 @@ export function createGitHubPlatform({
         return { ok: true, kind: "read", ...history };
       }
       case "twin-posts":
-        return { ok: true, kind: "twin-posts", ended: [] };
+        return endTwins(octokit, issue, effect);
       case "permission": {
         const permission = await permissionIn(octokit, issue, effect.person.id);
         return { ok: true, kind: "permission", permission };
@@ -151,6 +187,7 @@ export function createGitHubPlatform({
 
   return {
     name: platformName,
+    settlingMs,
     identity: identity.known,
     heard,
     missed,
@@ -161,11 +198,14 @@ export function createGitHubPlatform({
         return failed(impossible("On GitHub the bot posts on issues and pull requests only."));
       }
       try {
-        return await perform(await client.in(issue), issue, effect, attempt);
+        const octokit = await client.in(issue).catch((error: unknown) => {
+          throw attempt.uncertain ? searchFailed(error, now()) : error;
+        });
+        return await perform(octokit, issue, effect, attempt);
       } catch (error) {
         const fault = faultOf(error, now());
         // The App may have been reinstalled, or the repository moved.
-        if (fault.certainty === "refused" && !fault.limited) client.forget(issue);
+        if ((fault.certainty === "refused" || fault.searching) && !fault.limited) client.forget(issue);
         log.debug("An effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
         return failed(fault);
       }

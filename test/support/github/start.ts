@@ -36,13 +36,15 @@ export interface StartOptions {
   readonly permissionTtlMs?: number;
   /** Whether the token may see and use the repository's webhook. */
   readonly hooksAllowed?: boolean;
+  /** How many webhooks of the bot get each event. */
+  readonly hooks?: number;
   /** The platform's `publicUrl`. */
   readonly publicUrl?: string;
 }
 
-/** Starts both. `clock.ms` is the time for the stand-in and the adapter. */
+/** Starts both. `clock.ms` is the adapter's time; the stand-in's differs by `skewMs`, and its lists lag. */
 export async function start(options: StartOptions = {}) {
-  const clock = { ms: Date.parse("2026-03-01T12:00:00Z") };
+  const clock = { ms: Date.parse("2026-03-01T12:00:00Z"), skewMs: 0, lagMs: 0 };
   // JWTs and their expiry are checked against the real clock by Octokit.
   if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
   const now = (): number => clock.ms;
@@ -53,7 +55,9 @@ export async function start(options: StartOptions = {}) {
     webhookSecret,
     token,
     webhookUrl: () => hook.url,
-    now,
+    now: () => clock.ms + clock.skewMs,
+    lagMs: () => clock.lagMs,
+    hooks: options.hooks ?? 1,
     app: { id: appId, slug, publicKey },
     ...(options.initial ? { initial: options.initial } : {}),
     hooksAllowed: options.hooksAllowed ?? false,
