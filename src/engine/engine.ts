@@ -1,6 +1,7 @@
 import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
@@ -55,7 +56,7 @@ export interface EngineStatus {
 /** Saves events, performs effects and follows runs. */
 export interface Engine {
   /** See `Accept`. Rejects with `EngineStopped` after `stop`. */
-  readonly accept: Accept;
+  readonly accept: Accept<PlatformEvent>;
   /** Loads the unsettled threads, then starts performing and polling. Rejects like the store. */
   start(): Promise<void>;
   /** Starts nothing more; resolves when all work in flight has ended, or after `limits.stopMs`. */
@@ -157,7 +158,7 @@ export function createEngine(options: EngineOptions): Engine {
       log,
     });
 
-  const accept: Accept = async (event) => {
+  const accept: Accept<PlatformEvent> = async (event) => {
     if (stopping !== null) throw new EngineStopped();
     const began = clock.now();
     const measure = (answer: "saved" | "ignored" | "again" | "failed"): void =>

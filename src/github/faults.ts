@@ -24,6 +24,12 @@ export function hasStatus(error: unknown, status: number): boolean {
   return data?.response !== undefined && data.status === status;
 }
 
+/** Whether the request failed because GitHub knows nothing, or no longer anything, at its address. */
+export function isElsewhere(error: unknown): boolean {
+  if (error instanceof NotRepeated) return isElsewhere(error.cause);
+  return [301, 302, 307, 308, 404, 410].some((status) => hasStatus(error, status));
+}
+
 /** Returns the milliseconds that a rate limit lasts; null: the response is not about one. `now` in milliseconds. */
 function limitOf(status: number, { headers, data }: Response, now: number): number | null {
   if (status !== 403 && status !== 429) return null;

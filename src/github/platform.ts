@@ -43,8 +43,8 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
       now: clock.now,
       ...(publicUrl === null ? {} : { publicUrl }),
     });
-    const { identity, heard } = platform;
-    const listener = createListener({ accept, log, webhookSecret, identity, heard });
+    const { identity, learn, heard } = platform;
+    const listener = createListener({ accept, log, webhookSecret, identity, learn, heard });
     return { platform, routes: { "POST /github/webhooks": listener } };
   },
 });

@@ -4,6 +4,7 @@ import type { Log } from "#base/log.ts";
 import { type Config, isSandboxed, readConfig, secretsOf } from "#config/read-config.ts";
 import { createDecide } from "#core/decide/decide.ts";
 import { toApi } from "#core/effect.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import { createEngine } from "#engine/engine.ts";
 import type { Accept, Clock, Given, OpenPlatform, PlatformKind } from "#ports.ts";
 import { openStore } from "#store/open-store.ts";
@@ -81,7 +82,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
   const settings = sandboxed
     ? await openSandbox(building)
     : config.platforms.flatMap((platform) => platform.settings ?? []);
-  const accept: Accept = (event) => engine.accept(event);
+  const accept: Accept<PlatformEvent> = (event) => engine.accept(event);
   const opened = await Promise.all(
     settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })),
   );

@@ -2,6 +2,7 @@
 import {
   type CardEffect,
   type Effect,
+  idPrefix,
   isWatch,
   type StateLabel,
   toApi,
@@ -51,7 +52,7 @@ export type NewEffect = WithoutBookkeeping<Effect>;
 
 /** Returns the id of the next added effect. `cause` is the id of the event or dispatch that it follows from. */
 export const nextId = (draft: Draft, cause: string, kind: Effect["kind"]): string =>
-  `${cause}/${kind}/${draft.thread.decided + 1}`;
+  `${idPrefix(cause, kind)}${draft.thread.decided + 1}`;
 
 /** Adds the effect and returns its id; `cause` as in `nextId`. */
 export function add(draft: Draft, cause: string, effect: NewEffect): string {

@@ -1,7 +1,8 @@
 import { reasonOf } from "#base/reason.ts";
+import { presentName } from "#core/decide/places.ts";
 import type { Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
-import { platformOf } from "#core/place.ts";
+import { placeAt, platformOf } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import { type Api, failed } from "#engine/api/api.ts";
 import { performApiEffect } from "#engine/api/api-effects.ts";
@@ -40,7 +41,12 @@ export function createPerformEffect(options: {
   async function perform(effect: Effect, thread: Thread, attempt: Attempt): Promise<Outcome> {
     if ("at" in effect) {
       const name = platformOf(effect.at);
-      return platforms.get(name)?.perform(effect, attempt) ?? notConnected(name);
+      const at = presentName(thread, effect.at);
+      const outcome = await platforms.get(name)?.perform({ ...effect, at: placeAt(at) }, attempt);
+      if (outcome === undefined) return notConnected(name);
+      const isHere = outcome.ok && outcome.kind === "card" && outcome.place === at;
+      // The thread keeps its own name of the place.
+      return isHere ? { ...outcome, place: placeAt(effect.at) } : outcome;
     }
     if (effect.kind === "hand-over") return handOver(save, effect, api.log);
     const timed = withWriteDeadline(api, timers, limitMs / 2);

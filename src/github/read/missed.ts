@@ -2,7 +2,7 @@ import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
 import type { Log } from "#base/log.ts";
 import { rateLimited } from "#base/network-fault.ts";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { GitHubClient } from "#github/client.ts";
 import { faultOf } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
@@ -54,9 +54,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
   }
 
   /** Returns null if the token may not see the deliveries there, or there is no webhook. */
-  async function missedByHooks(octokit: Octokit, repo: Repo, sinceMs: number): Promise<PersonEvent[] | null> {
+  async function missedByHooks(
+    octokit: Octokit,
+    repo: Repo,
+    sinceMs: number,
+  ): Promise<PlatformEvent[] | null> {
     try {
-      const events: PersonEvent[] = [];
+      const events: PlatformEvent[] = [];
       const ids = await hooksIn(octokit, repo);
       for (const id of ids) {
         const path = `/repos/${repo.owner}/${repo.repo}/hooks/${id}/deliveries`;
@@ -69,7 +73,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     }
   }
 
-  async function missedIn(repo: Repo, sinceMs: number): Promise<readonly PersonEvent[]> {
+  async function missedIn(repo: Repo, sinceMs: number): Promise<readonly PlatformEvent[]> {
     const octokit = await client.in(repo);
     const delivered = await missedByHooks(octokit, repo, sinceMs);
     if (delivered !== null) return delivered;
@@ -83,12 +87,12 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
   const isForNow = (error: unknown): boolean => faultOf(error, now()).retryable;
 
   /** Returns the events of each repository oldest first; no thread spans two repositories. */
-  async function look({ since, scopes }: Missed): Promise<readonly PersonEvent[]> {
+  async function look({ since, scopes }: Missed): Promise<readonly PlatformEvent[]> {
     const sinceMs = Date.parse(since);
     if (client.asApp !== null) {
       return missedBy({ octokit: client.asApp, path: "/app/hook/deliveries", sinceMs });
     }
-    const events: PersonEvent[] = [];
+    const events: PlatformEvent[] = [];
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
@@ -108,7 +112,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     heard: (eventId: string): void => void heard.set(eventId, true),
 
     /** See `Platform.missed`. Rejects without a request while a rate limit lasts. */
-    async missed(what: Missed): Promise<readonly PersonEvent[]> {
+    async missed(what: Missed): Promise<readonly PlatformEvent[]> {
       if (now() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
       try {
         return await look(what);

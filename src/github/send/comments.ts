@@ -1,11 +1,10 @@
 /** The bot's comments: posted once, found again by their marker, edited in place. */
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
-import type { EffectId } from "#core/place.ts";
 import { hasStatus } from "#github/faults.ts";
 import type { IssueRef, Repo } from "#github/place.ts";
 import { type Comment, newestComments } from "#github/read/newest-comments.ts";
-import { isMarkedWith, markerOf } from "#github/understand/marker.ts";
+import { markerOf } from "#github/understand/marker.ts";
 import { maxCommentLength } from "./markdown.ts";
 
 /** The most by which the times that GitHub gives may differ from each other. */
@@ -47,25 +46,24 @@ export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id:
 
 /** Which comments to search for. */
 export interface CommentSearch {
-  /** Id of the effect that posted them. */
-  readonly effect: EffectId;
-  /** Milliseconds since the effect's decision, by our clock; negative: our clock has been set back. */
+  /** Whether a comment of ours with this body is meant. */
+  readonly isMeant: (body: string) => boolean;
+  /** Milliseconds since they were decided, by our clock; negative: unknown, as after our clock was set back. */
   readonly ageMs: number;
   /** The bot's own login. */
   readonly login: string;
 }
 
 /**
- * Yields the ids of the comments that the effect posted. The search ends at comments that are older than the effect,
- * by GitHub's own times. Rejects as requests do.
+ * Yields the ids of the comments that are meant. The search ends at comments that are older, by GitHub's own times. Rejects as requests do.
  */
 export async function* findComments(
   octokit: Octokit,
   issue: IssueRef,
-  { effect, ageMs, login }: CommentSearch,
+  { isMeant, ageMs, login }: CommentSearch,
 ): AsyncGenerator<number, void, undefined> {
   const isOurs = ({ user, body }: Comment): boolean =>
-    user?.login.toLowerCase() === login.toLowerCase() && isMarkedWith(body ?? "", effect);
+    user?.login.toLowerCase() === login.toLowerCase() && isMeant(body ?? "");
   let newestMs = Number.NEGATIVE_INFINITY;
   for await (const { comments, servedAt } of newestComments(octokit, issue)) {
     for (const comment of comments) if (isOurs(comment)) yield comment.id;

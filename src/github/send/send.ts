@@ -2,17 +2,34 @@
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
 import { remember } from "#base/remember.ts";
-import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect, TwinPostsEffect } from "#core/effect.ts";
+import {
+  type CardEffect,
+  idPrefix,
+  type PlatformEffect,
+  type ReplyEffect,
+  type TellEffect,
+  type TwinPostsEffect,
+} from "#core/effect.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
-import { type EffectId, placeAt } from "#core/place.ts";
+import { type EffectId, type Place, placeAt } from "#core/place.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
-import { faultOf, impossible, NotRepeated, searchFailed } from "#github/faults.ts";
-import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
+import { faultOf, hasStatus, impossible, isElsewhere, NotRepeated, searchFailed } from "#github/faults.ts";
+import { type IssueRef, type PlaceRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
+import { isMarkedFrom, isMarkedWith } from "#github/understand/marker.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
+import { createWhereabouts } from "#github/whereabouts.ts";
 import type { Attempt, Platform } from "#ports.ts";
-import { deleteComment, editComment, findComments, postComment, roomBeside } from "./comments.ts";
+import {
+  type CommentSearch,
+  deleteComment,
+  editComment,
+  findComments,
+  postComment,
+  roomBeside,
+} from "./comments.ts";
 import { setStateLabel } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
 import { createPermissions } from "./permission.ts";
@@ -37,6 +54,8 @@ export interface GitHubPlatformOptions {
 export interface GitHubPlatform extends Platform {
   /** The bot's identity, for the receiver. */
   readonly identity: AskIdentity;
+  /** Notes the name that an event gives its repository. */
+  readonly learn: (event: PlatformEvent) => void;
   /** Notes the id of an event that was taken in. */
   readonly heard: (eventId: string) => void;
   readonly missed: NonNullable<Platform["missed"]>;
@@ -60,6 +79,7 @@ export function createGitHubPlatform({
   publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
+  const whereabouts = createWhereabouts(client);
   const identity = remember(client.askIdentity);
   const permissionIn = createPermissions(now, permissionTtlMs);
   const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
@@ -87,18 +107,21 @@ export function createGitHubPlatform({
     return { id: await postComment(octokit, issue, effect.id, textOf(effect)), found: false };
   }
 
-  /** Returns the ids of at most `most` comments that the effect posted. */
-  async function posted(
+  /** Returns the ids of at most `most` comments that the effect posted since its decision. */
+  const posted = (octokit: Octokit, issue: IssueRef, effect: EffectId, since: string, most?: number) =>
+    search(octokit, issue, (body) => isMarkedWith(body, effect), now() - Date.parse(since), most);
+
+  /** Returns the ids of at most `most` of our comments; see `CommentSearch`. */
+  async function search(
     octokit: Octokit,
     issue: IssueRef,
-    effect: EffectId,
-    since: string,
+    isMeant: CommentSearch["isMeant"],
+    ageMs: number,
     most = Number.POSITIVE_INFINITY,
   ): Promise<readonly number[]> {
     const { login } = await identity.known();
-    const ageMs = now() - Date.parse(since);
     const ids: number[] = [];
-    for await (const id of findComments(octokit, issue, { effect, ageMs, login })) {
+    for await (const id of findComments(octokit, issue, { isMeant, ageMs, login })) {
       ids.push(id);
       if (ids.length === most) break;
     }
@@ -130,14 +153,35 @@ export function createGitHubPlatform({
     const { id, found } =
       standing === null ? await post(octokit, issue, effect, attempt) : { id: standing, found: true };
     // A card that was found may show an older view.
-    if (found) await editComment(octokit, issue, id, effect.id, textOf(effect));
+    const message = found ? await editCard(octokit, issue, id, effect) : id;
     return {
       ok: true,
       kind: "card",
       revision: effect.revision,
-      message: String(id),
+      message: String(message),
       place: placeAt(effect.at),
     };
+  }
+
+  /** Edits the card; resolves with its id, which a transfer of the issue changes. */
+  async function editCard(
+    octokit: Octokit,
+    issue: IssueRef,
+    id: number,
+    effect: CardEffect,
+  ): Promise<number> {
+    try {
+      await editComment(octokit, issue, id, effect.id, textOf(effect));
+      return id;
+    } catch (error) {
+      if (!hasStatus(error, 404)) throw error;
+      const ofCard = idPrefix(effect.dispatch, "card");
+      const isCard = (body: string): boolean => isMarkedFrom(body, ofCard);
+      const [other] = await search(octokit, issue, isCard, Number.NEGATIVE_INFINITY, 1);
+      if (other === undefined || other === id) throw error;
+      await editComment(octokit, issue, other, effect.id, textOf(effect));
+      return other;
+    }
   }
 
   async function perform(
@@ -185,27 +229,51 @@ export function createGitHubPlatform({
     }
   }
 
+  /** Performs the effect where the place is now. */
+  async function performThere(
+    place: Place,
+    ref: PlaceRef,
+    effect: PlatformEffect,
+    attempt: Attempt,
+  ): Promise<Outcome> {
+    const looking = <T>(search: Promise<T>): Promise<T> =>
+      search.catch((error: unknown) => {
+        throw attempt.uncertain ? searchFailed(error, now()) : error;
+      });
+    const issue = await looking(whereabouts.find(place, ref));
+    try {
+      return await perform(await looking(client.in(issue)), issue, effect, attempt);
+    } catch (error) {
+      const fault = faultOf(error, now());
+      // The App may have been reinstalled.
+      if ((fault.certainty === "refused" || fault.searching) && !fault.limited) client.forget(issue);
+      if (!isElsewhere(error)) throw error;
+      const there = await whereabouts.findAgain(place, ref, issue).catch((failure: unknown) => {
+        throw faultOf(failure, now()).retryable ? failure : error;
+      });
+      if (there === null) throw error;
+      log.info("An issue has another address", { place, ...there });
+      return perform(await client.in(there), there, effect, attempt);
+    }
+  }
+
   return {
     name: platformName,
     settlingMs,
     identity: identity.known,
+    learn: whereabouts.learn,
     heard,
     missed,
 
     async perform(effect, attempt) {
-      const issue = readPlace(effect.at);
-      if (issue === null) {
+      const ref = readPlace(effect.at);
+      if (ref === null) {
         return failed(impossible("On GitHub the bot posts on issues and pull requests only."));
       }
       try {
-        const octokit = await client.in(issue).catch((error: unknown) => {
-          throw attempt.uncertain ? searchFailed(error, now()) : error;
-        });
-        return await perform(octokit, issue, effect, attempt);
+        return await performThere(placeAt(effect.at), ref, effect, attempt);
       } catch (error) {
         const fault = faultOf(error, now());
-        // The App may have been reinstalled, or the repository moved.
-        if ((fault.certainty === "refused" || fault.searching) && !fault.limited) client.forget(issue);
         log.debug("An effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
         return failed(fault);
       }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { reply as replyEffect } from "#test/support/github/effects.ts";
 import { repo, start } from "#test/support/github/start.ts";
 
-const place = `github:${repo}#1`;
+const place = "github:100#1";
 const began = Date.parse("2026-03-01T12:00:00Z");
 
 /** A bot with a token that may not see webhooks, and an issue by bob. */
@@ -100,7 +100,7 @@ describe("reading back", () => {
     await github.standIn.openIssue({ user: "bob", repo, title: "Draft", pullRequest: true });
     await github.standIn.label({ user: "alice", repo, issue: 2, label: "agent" });
     expect(await github.missed()).toMatchObject([
-      { kind: "label", place: `github:${repo}#2`, subject: { title: "Draft", pullRequest: true } },
+      { kind: "label", place: "github:100#2", subject: { title: "Draft", pullRequest: true } },
     ]);
   });
 

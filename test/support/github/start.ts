@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { GitHubAuth } from "#github/client.ts";
 import { createListener } from "#github/receive/receive.ts";
 import { createGitHubPlatform } from "#github/send/send.ts";
@@ -28,7 +28,7 @@ export const appAuth: GitHubAuth = { appId, privateKey };
 
 export interface StartOptions {
   readonly auth?: GitHubAuth;
-  readonly accept?: Accept;
+  readonly accept?: Accept<PlatformEvent>;
   readonly initial?: GitHubSnapshot;
   /** The receiver's secret; the stand-in signs with `webhookSecret`. */
   readonly receiverSecret?: string;
@@ -36,6 +36,8 @@ export interface StartOptions {
   readonly permissionTtlMs?: number;
   /** Whether the token may see and use the repository's webhook. */
   readonly hooksAllowed?: boolean;
+  /** The clocks run; otherwise tests set them. */
+  readonly realTime?: boolean;
   /** How many webhooks of the bot get each event. */
   readonly hooks?: number;
   /** The platform's `publicUrl`. */
@@ -45,10 +47,11 @@ export interface StartOptions {
 /** Starts both. `clock.ms` is the adapter's time; the stand-in's differs by `skewMs`, and its lists lag. */
 export async function start(options: StartOptions = {}) {
   const clock = { ms: Date.parse("2026-03-01T12:00:00Z"), skewMs: 0, lagMs: 0 };
+  if (options.realTime) Object.defineProperty(clock, "ms", { get: Date.now });
   // JWTs and their expiry are checked against the real clock by Octokit.
-  if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
+  else if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
   const now = (): number => clock.ms;
-  const events: PersonEvent[] = [];
+  const events: PlatformEvent[] = [];
   const { log, lines } = recordingLog();
   const hook = { url: "" };
   const standIn = createGitHubStandIn({
@@ -73,7 +76,7 @@ export async function start(options: StartOptions = {}) {
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
   });
   const state = { down: false };
-  const accept: Accept = async (event) => {
+  const accept: Accept<PlatformEvent> = async (event) => {
     if (state.down) throw new Error("nothing can be saved");
     events.push(event);
     return options.accept?.(event) ?? "saved";
@@ -83,6 +86,7 @@ export async function start(options: StartOptions = {}) {
     log,
     webhookSecret: options.receiverSecret ?? webhookSecret,
     identity: platform.identity,
+    learn: platform.learn,
     heard: platform.heard,
   });
   const receiver = await listen(createServer(listener));
