@@ -25,6 +25,7 @@ interface Pending {
     | Place
     | Scope
     | `read ${Place}`
+    | `later ${Place}`
     | `watch ${string}`;
   /** Id of an effect of the same thread that must end first. */
   readonly after?: EffectId;

@@ -10,6 +10,7 @@ export const github: PlatformKind = {
   toConnect: "GITHUB_WEBHOOK_SECRET, and GITHUB_TOKEN or a GitHub App",
   facts: {
     hasStateLabels: true,
+    holdMs: 20_000,
     help: [
       "Give me a command after `/agent` at the start of a comment's line, or mention me and write it after my name.",
     ],

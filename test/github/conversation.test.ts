@@ -62,8 +62,7 @@ describe("a conversation goes on", () => {
     await using bot = await startWhole({ store });
     await bot.label();
     const run = await bot.run();
-    await bot.ourWith("Queued");
-    await bot.quiet();
+    await bot.settled();
     const thread = store.get("github:100#1");
     const old = JSON.parse(JSON.stringify(thread).replaceAll("github:100#1", "github:octo/app#1"));
     const { formerPlaces: _, ...saved } = old;
@@ -80,4 +79,26 @@ describe("a conversation goes on", () => {
     expect(stored.get("github:100#1").places).toEqual(["github:octo/app#1"]);
     expect(later.ours().filter(({ body }) => body.includes("Succeeded"))).toHaveLength(1);
   });
+});
+
+it("a run costs at most six writes from its label to its reply, once the repository has the state labels", async () => {
+  await using bot = await startWhole({});
+  const counts: number[] = [];
+  for (const issue of [1, 2]) {
+    if (issue === 2) await bot.standIn.openIssue({ user: "bob", repo, title: "Another" });
+    const before = bot.writes().length;
+    await bot.label(issue);
+    const run = await bot.run(issue - 1);
+    await bot.settled();
+    bot.api.turn(run, "INPROGRESS");
+    await eventually("the label", () => bot.labels(issue).includes("agent:running"));
+    await bot.quiet();
+    bot.api.turn(run, "SUCCEEDED");
+    await eventually("the end", () => bot.labels(issue).includes("agent:done"));
+    await bot.quiet();
+    expect(bot.labels(issue)).toEqual(["agent", "agent:done"]);
+    counts.push(bot.writes().length - before);
+  }
+  // The first run in a repository makes two labels.
+  expect(counts).toEqual([8, 6]);
 });

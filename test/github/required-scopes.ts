@@ -29,7 +29,8 @@ export const calls: Readonly<Record<string, Permissions>> = {
   "POST /repos/{owner}/{repo}/issues/comments/{comment_id}/reactions": writeThreads,
   "GET /repos/{owner}/{repo}/issues/{issue_number}/labels": readThreads,
   "POST /repos/{owner}/{repo}/issues/{issue_number}/labels": writeThreads,
-  "DELETE /repos/{owner}/{repo}/issues/{issue_number}/labels/{name}": writeThreads,
+  "PUT /repos/{owner}/{repo}/issues/{issue_number}/labels": writeThreads,
+  "GET /repos/{owner}/{repo}/labels/{name}": readThreads,
   "POST /repos/{owner}/{repo}/labels": writeThreads,
   "GET /repos/{owner}/{repo}/collaborators/{username}/permission": { metadata: "read" },
 };

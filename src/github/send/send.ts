@@ -30,8 +30,9 @@ import {
   postComment,
   roomBeside,
 } from "./comments.ts";
-import { setStateLabel } from "./labels.ts";
+import { createStateLabels } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
+import { paces } from "./paces.ts";
 import { createPermissions } from "./permission.ts";
 
 /** Options of `createGitHubPlatform`. */
@@ -81,6 +82,7 @@ export function createGitHubPlatform({
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
   const whereabouts = createWhereabouts(client);
   const identity = remember(client.askIdentity);
+  const setStateLabel = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
   const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
 
@@ -210,7 +212,7 @@ export function createGitHubPlatform({
         return { ok: true, kind: "react" };
       }
       case "label":
-        await setStateLabel(octokit, issue, effect.label);
+        await setStateLabel(octokit, issue, effect.label, (await identity.known()).login);
         return { ok: true, kind: "label", revision: effect.revision };
       case "read": {
         const { login } = await identity.known();
@@ -260,6 +262,7 @@ export function createGitHubPlatform({
   return {
     name: platformName,
     settlingMs,
+    paces,
     identity: identity.known,
     learn: whereabouts.learn,
     heard,

@@ -182,7 +182,10 @@ export function createRest(
     }
     return c.json(world.labelsOf(issue).map(labelJson));
   });
-  api.get("/repos/:owner/:repo/labels", (c) => c.json(page(c, repoOf(c).labels).map(labelJson)));
+  api.get("/repos/:owner/:repo/labels/:name", (c) => {
+    const name = c.req.param("name");
+    return c.json(labelJson(found(repoOf(c).labels.find((label) => same(label.name, name)))));
+  });
   api.post("/repos/:owner/:repo/labels", async (c) => {
     const repo = repoOf(c);
     const { name, color, description } = await bodyOf(c);

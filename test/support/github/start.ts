@@ -65,7 +65,15 @@ export async function start(options: StartOptions = {}) {
     ...(options.initial ? { initial: options.initial } : {}),
     hooksAllowed: options.hooksAllowed ?? false,
   });
-  const api = await listen(createServer(getRequestListener((request, env) => standIn.fetch(request, env))));
+  const state = { down: false, before: async (_: Request): Promise<void> => {} };
+  const api = await listen(
+    createServer(
+      getRequestListener(async (request, connection) => {
+        await state.before(request);
+        return standIn.fetch(request, connection);
+      }),
+    ),
+  );
   const platform = createGitHubPlatform({
     auth: options.auth ?? tokenAuth,
     apiUrl: api.url,
@@ -75,7 +83,6 @@ export async function start(options: StartOptions = {}) {
     ...(options.permissionTtlMs === undefined ? {} : { permissionTtlMs: options.permissionTtlMs }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
   });
-  const state = { down: false };
   const accept: Accept<PlatformEvent> = async (event) => {
     if (state.down) throw new Error("nothing can be saved");
     events.push(event);
@@ -100,7 +107,7 @@ export async function start(options: StartOptions = {}) {
     lines,
     clock,
     hook,
-    /** While `down` is true, nothing is taken in and every delivery fails. */
+    /** While `down` is true, nothing is taken in and every delivery fails. `before` is called before each request. */
     state,
     /** Method and path of the REST calls so far. */
     calls: (): string[] => standIn.calls.map(({ method, path }) => `${method} ${path}`),

@@ -1,6 +1,8 @@
 /** The real engine, core and adapter against the stand-in over HTTP, with an API in memory. */
+import { setTimeout as delay } from "node:timers/promises";
 import { createDecide } from "#core/decide/decide.ts";
 import { createEngine, type Engine } from "#engine/engine.ts";
+import { github as gitHub } from "#github/platform.ts";
 import type { Clock } from "#ports.ts";
 import { rules } from "#test/support/core/story.ts";
 import { createMemoryStore } from "#test/support/engine/memory-store.ts";
@@ -39,7 +41,7 @@ export async function startWhole(
     transcripts: api,
     factories: api,
     platforms: [github.platform],
-    decide: createDecide({ ...rules, runName: "bot" }),
+    decide: createDecide({ ...rules, runName: "bot", platforms: { github: gitHub.facts } }),
     clock,
     log: recordingLog().log,
     runName: "bot",
@@ -69,6 +71,8 @@ export async function startWhole(
     run: (before = 0) => eventually("a run", () => [...api.runs.keys()][before]),
     quiet: () =>
       eventually("quiet", () => engine.status().pendingEffects === 0 && engine.status().inFlight === 0),
+    /** Resolves when everything is done but what is held back. */
+    settled: () => delay(700),
     async [Symbol.asyncDispose]() {
       await engine.stop();
       await github[Symbol.asyncDispose]();
