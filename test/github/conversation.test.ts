@@ -39,9 +39,9 @@ describe("a conversation goes on", () => {
     bot.api.turn(run, "INPROGRESS");
     await bot.ourWith("In progress");
     await bot.quiet();
-    bot.standIn.suspend(!isDelivered);
+    bot.standIn.turnOff(!isDelivered);
     const { number } = await bot.standIn.transferIssue({ user: "bob", repo, issue: 1, to: "octo/site" });
-    bot.standIn.suspend(false);
+    bot.standIn.turnOff(false);
     if (isDelivered) {
       await bot.comment("And the docs", number, "octo/site");
       await eventually("the follow-up", () => bot.api.conversations.get(run)?.length === 1);
@@ -101,4 +101,21 @@ it("a run costs at most six writes from its label to its reply, once the reposit
   }
   // The first run in a repository makes two labels.
   expect(counts).toEqual([8, 6]);
+});
+
+it("a label and a comment that two webhooks deliver at once take effect once", async () => {
+  await using bot = await startWhole({ hooks: 2 });
+  await bot.label();
+  const run = await bot.run();
+  bot.api.turn(run, "INPROGRESS");
+  await bot.ourWith("In progress");
+  await bot.comment("And the docs");
+  await eventually("the follow-up", () => bot.api.conversations.get(run)?.length === 1);
+  await bot.quiet();
+  expect(
+    bot.standIn.deliveries.filter(({ event, action }) => event === "issues" && action === "labeled").length,
+  ).toBe(4);
+  expect(bot.api.count("create")).toBe(1);
+  expect(bot.api.conversations.get(run)).toHaveLength(1);
+  expect(bot.ours()).toHaveLength(1);
 });

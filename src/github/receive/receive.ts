@@ -21,8 +21,8 @@ export interface ListenerOptions {
   readonly identity: AskIdentity;
   /** Called with each event before it is saved. */
   readonly learn: (event: PlatformEvent) => void;
-  /** Called with the id of each event that was saved or ignored. */
-  readonly heard: (eventId: string) => void;
+  /** Called with each event that was saved or ignored. */
+  readonly heard: (event: PlatformEvent) => void;
 }
 
 interface Answer {
@@ -69,7 +69,7 @@ export function createListener(options: ListenerOptions) {
     if (event === null) return { status: 202, text: "This event does not concern the bot." };
     learn(event);
     const taken = await accept(event);
-    if (taken !== "again") heard(event.id);
+    if (taken !== "again") heard(event);
     return answers[taken];
   }
 

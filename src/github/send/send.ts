@@ -57,8 +57,8 @@ export interface GitHubPlatform extends Platform {
   readonly identity: AskIdentity;
   /** Notes the name that an event gives its repository. */
   readonly learn: (event: PlatformEvent) => void;
-  /** Notes the id of an event that was taken in. */
-  readonly heard: (eventId: string) => void;
+  /** Notes an event that was taken in. */
+  readonly heard: (event: PlatformEvent) => void;
   readonly missed: NonNullable<Platform["missed"]>;
 }
 

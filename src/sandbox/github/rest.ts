@@ -67,6 +67,9 @@ export function createRest(
     if (text.length > maxCommentLength) throw invalid("IssueComment", "body", "too_long");
     return text;
   }
+  function notSuspended(): void {
+    if (access.isSuspended()) throw new ApiError(403, "This installation has been suspended");
+  }
   const appOnly = (c: Context<Env>) => {
     const app = access.app;
     if (app === undefined || c.get("caller").kind !== "app") {
@@ -78,6 +81,7 @@ export function createRest(
   api.use(async (c, next) => {
     const caller = access.callerOf(c.req.header("authorization") ?? null);
     if (caller === null) throw new ApiError(401, "Bad credentials");
+    if (caller.kind === "installation") notSuspended();
     c.set("caller", caller);
     const [, name = "", rest = ""] = /^\/repos\/([^/]+\/[^/]+)(\/.*)?$/.exec(c.req.path) ?? [];
     const renamed = world.findRepo(name) === undefined ? world.findRenamed(name) : undefined;
@@ -111,6 +115,7 @@ export function createRest(
     appOnly(c);
     const id = Number(c.req.param("id"));
     if (!world.state.repos.some((repo) => repo.id === id)) throw notFound();
+    notSuspended();
     const permissions = { issues: "write", pull_requests: "write", metadata: "read" };
     return c.json({ ...access.mint(id), permissions, repository_selection: "all" }, 201);
   });

@@ -171,8 +171,13 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
       const { issue, delivery } = world.transferIssue(world.issueOf(o.repo, o.issue), o.to, o.user);
       return { number: issue.number, delivery: await delivery };
     },
-    /** Suspends the App, or turns the webhook off: no delivery is made. */
-    suspend: deliveries.suspend,
+    /** Turns the webhooks off: no delivery is made. */
+    turnOff: deliveries.suspend,
+    /** Suspends the App, which then may do nothing and gets no deliveries. */
+    suspend(isSuspended: boolean): void {
+      deliveries.suspend(isSuspended);
+      access.suspend(isSuspended);
+    },
     lock(o: { repo: string; issue: number }): void {
       world.issueOf(o.repo, o.issue).locked = true;
     },
