@@ -11,6 +11,9 @@ const identityTimeoutMs = 5_000;
 /** Saves one request for each effect, and one for each installation's token. */
 const rememberedRepos = 1_000;
 
+/** GitHub's `Date` has whole seconds, and responses take time. */
+const blurMs = 5_000;
+
 /** Thrown when a proxy answered instead of GitHub; the outcome of the request is unknown. */
 class NotGitHub extends Error {
   constructor() {
@@ -48,6 +51,8 @@ export interface ClientOptions {
   readonly log: Log;
   /** A request without an answer is given up after this; its outcome is then unknown. */
   readonly requestTimeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** GitHub's REST API with the bot's credentials. */
@@ -60,12 +65,16 @@ export interface GitHubClient {
   forget(repo: Repo): void;
   /** Resolves with the bot's identity. Rejects as a request does. */
   askIdentity(): Promise<Identity>;
+  /** Milliseconds by which GitHub's clock is ahead of ours, by its latest response; 0 before the first. */
+  aheadMs(): number;
   /** An Octokit that acts as the App itself; null for a token. */
   readonly asApp: Octokit | null;
 }
 
 /** Creates the client. Octokit's own plugins for retries are absent: the engine tries again. */
-export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: ClientOptions): GitHubClient {
+export function createGitHubClient(options: ClientOptions): GitHubClient {
+  const { auth, apiUrl, log, requestTimeoutMs, now } = options;
+  let servedAheadMs = 0;
   const common = {
     userAgent: "agent-runs-bot",
     log: {
@@ -81,6 +90,7 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
   function limited(octokit: Octokit): Octokit {
     // A proxy's page with status 200 must not be read as GitHub's response.
     octokit.hook.after("request", ({ data, status, headers }) => {
+      servedAheadMs = Date.parse(headers.date ?? "") - now() || 0;
       if (status >= 300 && status < 400) throw new Redirected(status, { headers, data });
       const isText = typeof data === "string" && data !== "";
       if (status !== 204 && isText && !String(headers["content-type"]).includes("json"))
@@ -98,12 +108,15 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
     request: { signal: AbortSignal.timeout(Math.min(identityTimeoutMs, requestTimeoutMs)) },
   });
 
+  const aheadMs = (): number => (Math.abs(servedAheadMs) < blurMs ? 0 : servedAheadMs);
+
   if ("token" in auth) {
     const octokit = limited(new Octokit({ ...common, auth: auth.token }));
     return {
       in: () => Promise.resolve(octokit),
       inRepository: () => Promise.resolve(octokit),
       forget: () => {},
+      aheadMs,
       asApp: null,
       async askIdentity() {
         const { data } = await octokit.rest.users.getAuthenticated(soon());
@@ -154,6 +167,7 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
       return actingIn(installation.parse(data).id);
     },
     forget: (repo) => void byRepo.delete(keyOf(repo)),
+    aheadMs,
     asApp: app,
     async askIdentity() {
       const { data } = await app.rest.apps.getAuthenticated(soon());

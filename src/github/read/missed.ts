@@ -108,7 +108,9 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
 
   /** Returns the events of each repository oldest first. */
   async function look({ since, scopes }: Missed): Promise<readonly PlatformEvent[]> {
-    const sinceMs = Date.parse(since);
+    // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
+    await identity();
+    const sinceMs = Date.parse(since) + client.aheadMs();
     const { asApp } = client;
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
@@ -116,7 +118,10 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
-      const fromMs = Math.max(Math.min(sinceMs, unread.get(scope) ?? sinceMs), now() - longestMs);
+      const fromMs = Math.max(
+        Math.min(sinceMs, unread.get(scope) ?? sinceMs),
+        now() + client.aheadMs() - longestMs,
+      );
       try {
         events.push(...(await missedIn(repo, fromMs, byApp)));
         unread.delete(scope);

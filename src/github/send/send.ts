@@ -79,7 +79,7 @@ export function createGitHubPlatform({
   requestTimeoutMs = 20_000,
   publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
-  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
+  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now });
   const whereabouts = createWhereabouts(client);
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();

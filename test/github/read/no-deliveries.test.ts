@@ -51,6 +51,19 @@ describe.each(ways)("with %s", (_, options) => {
   });
 });
 
+it.each(ways)(
+  "with %s, events are found although GitHub's clock is six minutes behind",
+  async (_, options) => {
+    const github = await begin(options);
+    await using _end = github;
+    github.clock.skewMs = -360_000;
+    github.clock.ms += 60_000;
+    github.standIn.turnOff(true);
+    await github.label();
+    expect(await github.missed(github.clock.ms - 30_000)).toMatchObject([{ kind: "label" }]);
+  },
+);
+
 it.each(ways.slice(0, 2))("with %s, what was delivered is not read back", async (_, options) => {
   const github = await begin(options);
   await using _end = github;
