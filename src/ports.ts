@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log } from "#base/log.ts";
 import type { TranscriptMessage } from "#core/answer.ts";
 import type { PlatformEffect } from "#core/effect.ts";
-import type { PersonEvent } from "#core/event.ts";
+import type { PersonEvent, PlatformEvent } from "#core/event.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Place, Ref, RunId, Scope } from "#core/place.ts";
 import type { PlatformFacts } from "#core/policy.ts";
@@ -101,7 +101,7 @@ export interface Platform {
    * Recovers missed events: has the platform redeliver them, or reads them back. Resolves with the events it
    * read back, oldest first; some may already be saved. Rejects with a sentence if it can't search.
    */
-  missed?(look: Missed): Promise<readonly PersonEvent[]>;
+  missed?(look: Missed): Promise<readonly PlatformEvent[]>;
 }
 
 /** A platform whose connection is open. */
@@ -125,7 +125,7 @@ export interface OpenPlatform {
 /** The bot's side of a platform's connection. */
 export interface PlatformTools {
   /** Receives the platform's events; may be called once the platform is started. */
-  readonly accept: Accept;
+  readonly accept: Accept<PlatformEvent>;
   readonly log: Log;
   readonly clock: Clock;
   /** `PUBLIC_URL` without a trailing slash; null if it is not set. */
@@ -236,4 +236,7 @@ export interface Clock {
  * Saves an event. `ignored`: not for the bot. After `again` or a rejection, it must be redelivered. An event that comes
  * before its own thread is saved waits for that up to `patienceMs` (0 if absent), then the answer is `again`.
  */
-export type Accept = (event: PersonEvent, patienceMs?: number) => Promise<"saved" | "ignored" | "again">;
+export type Accept<E extends PlatformEvent = PersonEvent> = (
+  event: E,
+  patienceMs?: number,
+) => Promise<"saved" | "ignored" | "again">;

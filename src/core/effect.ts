@@ -11,6 +11,9 @@ export const toApiRead = "agent-runs:read";
 /** Destination of the effects that the engine performs itself. */
 export const toEngine = "engine";
 
+/** Returns the beginning of the ids of all effects of this kind with this cause. */
+export const idPrefix = (cause: string, kind: Effect["kind"]): string => `${cause}/${kind}/`;
+
 interface Pending {
   /** Permanent. Anything that the effect creates outside carries it, so that an earlier try can be found. */
   readonly id: EffectId;
@@ -22,6 +25,7 @@ interface Pending {
     | Place
     | Scope
     | `read ${Place}`
+    | `later ${Place}`
     | `watch ${string}`;
   /** Id of an effect of the same thread that must end first. */
   readonly after?: EffectId;

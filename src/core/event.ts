@@ -21,6 +21,8 @@ interface FromPerson {
   readonly at: string;
   readonly by: Person;
   readonly scope: Scope;
+  /** Other names of its place, older ones last: its thread may be saved under one of them. */
+  readonly formerPlaces?: readonly Place[];
 }
 
 /** A command. */
@@ -76,6 +78,12 @@ export interface LabelEvent extends FromPerson {
   readonly recovered?: true;
 }
 
+/** Somebody moved the conversation from its former places to this one. */
+export interface MovedEvent extends FromPerson {
+  readonly kind: "moved";
+  readonly place: Place;
+}
+
 /** A snapshot of a run from the API. */
 export interface RunEvent {
   readonly kind: "run";
@@ -98,7 +106,9 @@ export interface OutcomeEvent {
 }
 
 export type PersonEvent = CommandEvent | ReplyEvent | ButtonEvent | LabelEvent;
-export type Event = PersonEvent | RunEvent | OutcomeEvent;
+/** What a platform tells. */
+export type PlatformEvent = PersonEvent | MovedEvent;
+export type Event = PlatformEvent | RunEvent | OutcomeEvent;
 
 /** Returns the ref under which the event's thread is found or begun. */
 export function refOf(event: Event): Ref {
@@ -112,6 +122,7 @@ export function refOf(event: Event): Ref {
     case "reply":
     case "button":
     case "label":
+    case "moved":
       return event.place;
     default:
       return event satisfies never;

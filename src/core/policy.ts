@@ -16,6 +16,11 @@ export interface DispatchDefaults {
 export interface PlatformFacts {
   /** Whether its places carry labels that show a run's state. */
   readonly hasStateLabels: boolean;
+  /**
+   * How long the news that a run was created or queued is held back in its places, in milliseconds: the run usually
+   * begins meanwhile, and one write then shows both. Absent: not at all.
+   */
+  readonly holdMs?: number;
   /** Lines of the help that say how to give commands there; backticks mark code. */
   readonly help: readonly string[];
 }

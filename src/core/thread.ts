@@ -75,6 +75,8 @@ export interface Thread {
   readonly id: Ref;
   readonly scope: Scope;
   readonly places: readonly Place[];
+  /** The other names of its places, each with the name in `places`; the latest is the present one. */
+  readonly aliases?: Readonly<Record<Place, Place>>;
   readonly runs: readonly RunRecord[];
   /** Number of effects decided so far; makes their ids unique. */
   readonly decided: number;
@@ -127,5 +129,6 @@ export const currentRun = ({ runs }: Pick<Thread, "runs">): RunRecord | undefine
 /** Returns the refs of the thread, without its id. */
 export const refsOf = (thread: Thread): readonly Ref[] => [
   ...thread.places,
+  ...Object.keys(thread.aliases ?? {}),
   ...thread.runs.flatMap((run) => (run.runId === null ? [] : [runRef(run.runId)])),
 ];

@@ -1,7 +1,7 @@
 /** Replies that may have overtaken the request which makes them follow-ups. */
-import type { PersonEvent, ReplyEvent } from "#core/event.ts";
-import type { EventId, Place } from "#core/place.ts";
-import type { Thread } from "#core/thread.ts";
+import type { PlatformEvent, ReplyEvent } from "#core/event.ts";
+import type { EventId, Ref } from "#core/place.ts";
+import { refsOf, type Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Clock } from "#ports.ts";
 
@@ -16,7 +16,7 @@ const mostKept = 10_000;
 const mostSize = 8 * 1024 * 1024;
 
 /** Returns the event if it was ignored, but a request that comes later may make it a follow-up. */
-export function earlyReply(event: PersonEvent): ReplyEvent | null {
+export function earlyReply(event: PlatformEvent): ReplyEvent | null {
   // Nothing is before the first message of a place.
   return event.kind === "reply" && !event.mention && !event.first && !event.by.bot ? event : null;
 }
@@ -45,7 +45,7 @@ interface Kept {
 export function createEarlyReplies({ clock, timers }: { clock: Clock; timers: Timers }): EarlyReplies {
   /** Oldest first. */
   const all = new Map<EventId, Kept>();
-  const byPlace = new Map<Place, Set<Kept>>();
+  const byPlace = new Map<Ref, Set<Kept>>();
   let size = 0;
   let isTimed = false;
 
@@ -98,7 +98,7 @@ export function createEarlyReplies({ clock, timers }: { clock: Clock; timers: Ti
     has: ({ id }) => all.has(id),
     due(thread) {
       const state = stateOf(thread);
-      const changed = thread.places
+      const changed = refsOf(thread)
         .flatMap((place) => [...(byPlace.get(place) ?? [])])
         .filter((kept) => kept.state !== state);
       for (const kept of changed) kept.state = state;

@@ -2,7 +2,7 @@
 import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
-import { type PersonEvent, type ReplyEvent, refOf } from "#core/event.ts";
+import { type PlatformEvent, type ReplyEvent, refOf } from "#core/event.ts";
 import type { Ref } from "#core/place.ts";
 import { refsOf, type Thread } from "#core/thread.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
@@ -17,9 +17,9 @@ const retryMs = 5_000;
 /** The receiving side of the engine. */
 export interface Accepting {
   /** See `Accept`. Rejects with `EngineStopped` after `close`. */
-  readonly accept: Accept;
+  readonly accept: Accept<PlatformEvent>;
   /** Saves an event that no sender repeats. Rejects like `Save`. */
-  readonly take: (event: PersonEvent) => Promise<Saved>;
+  readonly take: (event: PlatformEvent) => Promise<Saved>;
   /** Decides the events that waited for this thread. */
   onSaved(thread: Thread): void;
   /** No event waits any longer for what it belongs to. */
@@ -48,7 +48,7 @@ export function createAccepting(options: AcceptingOptions): Accepting {
   let isDraining = false;
   let isClosed = false;
 
-  async function take(event: PersonEvent): Promise<Saved> {
+  async function take(event: PlatformEvent): Promise<Saved> {
     const saved = await save(event);
     const reply = earlyReply(event);
     if (reply === null) return saved;
@@ -93,7 +93,7 @@ export function createAccepting(options: AcceptingOptions): Accepting {
     });
   }
 
-  async function takePatiently(event: PersonEvent, patienceMs: number): Promise<Saved> {
+  async function takePatiently(event: PlatformEvent, patienceMs: number): Promise<Saved> {
     const saved = await take(event);
     if (saved.answer !== "again" || patienceMs <= 0 || isDraining) return saved;
     const placed = threadSaved(refOf(event), patienceMs);

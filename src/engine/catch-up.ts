@@ -4,7 +4,7 @@ import { createInFlight } from "#base/in-flight.ts";
 import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import { type Place, platformOf, type Ref, type Scope } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
@@ -84,7 +84,7 @@ export function createCatchUp(options: {
     });
 
   /** Saves each event, even after one that can't be saved. Rejects if another search may help. */
-  async function saveAll(events: readonly PersonEvent[]): Promise<void> {
+  async function saveAll(events: readonly PlatformEvent[]): Promise<void> {
     let failed: unknown = null;
     for (const event of events) {
       try {

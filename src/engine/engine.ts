@@ -2,6 +2,7 @@ import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import type { Decide } from "#core/decide/decide.ts";
 import { toApi, toEngine } from "#core/effect.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
 import type { Ref } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
@@ -61,7 +62,7 @@ export interface EngineStatus {
 /** Saves events, performs effects and follows runs. */
 export interface Engine {
   /** See `Accept`. Rejects with `EngineStopped` after `stop`. */
-  readonly accept: Accept;
+  readonly accept: Accept<PlatformEvent>;
   /**
    * Loads the unsettled threads, then starts performing and polling; threads that can't be read now are loaded later.
    * Rejects like the store.

@@ -46,9 +46,19 @@ export function createSave(options: {
   /** Number of each thread's latest decision: changes are made in order, but may resolve out of order. */
   const newest = new Map<Ref, number>();
 
-  return async (event, { ref = refOf(event), onlyKnown = false } = {}) => {
+  /** Returns the first of the event's places that has a thread; its present place if none has. */
+  async function leadingTo(event: Event): Promise<Ref> {
+    const ref = refOf(event);
+    const former = "formerPlaces" in event ? (event.formerPlaces ?? []) : [];
+    if (former.length === 0 || (await store.find(ref)) !== null) return ref;
+    for (const place of former) if ((await store.find(place)) !== null) return place;
+    return ref;
+  }
+
+  return async (event, { ref: given, onlyKnown = false } = {}) => {
     underWay += 1;
     try {
+      const ref = given ?? (await leadingTo(event));
       const change = await store.change<Change>(ref, (before) => {
         decisions += 1;
         const number = decisions;

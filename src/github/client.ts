@@ -1,6 +1,7 @@
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
+import { z } from "zod";
 import type { Log } from "#base/log.ts";
 import type { Identity } from "#github/understand/translate.ts";
 import type { Repo } from "./place.ts";
@@ -10,6 +11,9 @@ const identityTimeoutMs = 5_000;
 /** Saves one request for each effect, and one for each installation's token. */
 const rememberedRepos = 1_000;
 
+/** GitHub's `Date` has whole seconds, and responses take time. */
+const blurMs = 5_000;
+
 /** Thrown when a proxy answered instead of GitHub; the outcome of the request is unknown. */
 class NotGitHub extends Error {
   constructor() {
@@ -18,10 +22,26 @@ class NotGitHub extends Error {
   }
 }
 
+/** Thrown when GitHub answers a write with another address; it did nothing. The fields are those of RequestError. */
+class Redirected extends Error {
+  readonly status: number;
+  readonly response: { readonly headers: object; readonly data: unknown };
+
+  constructor(status: number, response: Redirected["response"]) {
+    super("GitHub names another address.");
+    this.name = "Redirected";
+    this.status = status;
+    this.response = response;
+  }
+}
+
 /** The bot's credentials; `privateKey` in PEM form. */
 export type GitHubAuth =
   | { readonly token: string }
   | { readonly appId: string | number; readonly privateKey: string };
+
+const appToken = z.object({ token: z.string() });
+const installation = z.object({ id: z.int().positive() });
 
 /** Options of `createGitHubClient`. */
 export interface ClientOptions {
@@ -31,22 +51,30 @@ export interface ClientOptions {
   readonly log: Log;
   /** A request without an answer is given up after this; its outcome is then unknown. */
   readonly requestTimeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** GitHub's REST API with the bot's credentials. */
 export interface GitHubClient {
   /** Resolves with an Octokit that may act in the repository. Rejects as a request does. */
   in(repo: Repo): Promise<Octokit>;
+  /** The same for the repository with this id. */
+  inRepository(id: number): Promise<Octokit>;
   /** Requests the repository's installation again next time, since it may have changed. */
   forget(repo: Repo): void;
   /** Resolves with the bot's identity. Rejects as a request does. */
   askIdentity(): Promise<Identity>;
+  /** Milliseconds by which GitHub's clock is ahead of ours, by its latest response; 0 before the first. */
+  aheadMs(): number;
   /** An Octokit that acts as the App itself; null for a token. */
   readonly asApp: Octokit | null;
 }
 
 /** Creates the client. Octokit's own plugins for retries are absent: the engine tries again. */
-export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: ClientOptions): GitHubClient {
+export function createGitHubClient(options: ClientOptions): GitHubClient {
+  const { auth, apiUrl, log, requestTimeoutMs, now } = options;
+  let servedAheadMs = 0;
   const common = {
     userAgent: "agent-runs-bot",
     log: {
@@ -62,6 +90,8 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
   function limited(octokit: Octokit): Octokit {
     // A proxy's page with status 200 must not be read as GitHub's response.
     octokit.hook.after("request", ({ data, status, headers }) => {
+      servedAheadMs = Date.parse(headers.date ?? "") - now() || 0;
+      if (status >= 300 && status < 400) throw new Redirected(status, { headers, data });
       const isText = typeof data === "string" && data !== "";
       if (status !== 204 && isText && !String(headers["content-type"]).includes("json"))
         throw new NotGitHub();
@@ -69,6 +99,8 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
     octokit.hook.before("request", (options) => {
       // Requests without options share one object, and would share the signal.
       options.request = { signal: AbortSignal.timeout(requestTimeoutMs), ...options.request };
+      // A redirected POST would arrive as a GET.
+      if (options.method !== "GET") options.request.redirect = "manual";
     });
     return octokit;
   }
@@ -76,11 +108,15 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
     request: { signal: AbortSignal.timeout(Math.min(identityTimeoutMs, requestTimeoutMs)) },
   });
 
+  const aheadMs = (): number => (Math.abs(servedAheadMs) < blurMs ? 0 : servedAheadMs);
+
   if ("token" in auth) {
     const octokit = limited(new Octokit({ ...common, auth: auth.token }));
     return {
       in: () => Promise.resolve(octokit),
+      inRepository: () => Promise.resolve(octokit),
       forget: () => {},
+      aheadMs,
       asApp: null,
       async askIdentity() {
         const { data } = await octokit.rest.users.getAuthenticated(soon());
@@ -99,15 +135,20 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
       }),
     );
   const app = withAppAuth();
+  // Octokit knows the paths for which the App acts as itself, but not the one with a repository's id.
+  const plain = limited(new Octokit(common));
   const installations = new LRUCache<number, Octokit>({ max: rememberedRepos });
   const byRepo = new LRUCache<string, Promise<Octokit>>({ max: rememberedRepos });
   const keyOf = ({ owner, repo }: Repo): string => `${owner}/${repo}`.toLowerCase();
 
-  async function find({ owner, repo }: Repo): Promise<Octokit> {
-    const { data } = await app.rest.apps.getRepoInstallation({ owner, repo });
-    const known = installations.get(data.id) ?? withAppAuth(data.id);
-    installations.set(data.id, known);
+  function actingIn(installation: number): Octokit {
+    const known = installations.get(installation) ?? withAppAuth(installation);
+    installations.set(installation, known);
     return known;
+  }
+
+  async function find({ owner, repo }: Repo): Promise<Octokit> {
+    return actingIn((await app.rest.apps.getRepoInstallation({ owner, repo })).data.id);
   }
 
   return {
@@ -119,7 +160,14 @@ export function createGitHubClient({ auth, apiUrl, log, requestTimeoutMs }: Clie
       found.catch(() => byRepo.delete(keyOf(repo)));
       return found;
     },
+    async inRepository(id) {
+      const { token } = appToken.parse(await app.auth({ type: "app" }));
+      const headers = { authorization: `bearer ${token}` };
+      const { data } = await plain.request("GET /repositories/{id}/installation", { id, headers });
+      return actingIn(installation.parse(data).id);
+    },
     forget: (repo) => void byRepo.delete(keyOf(repo)),
+    aheadMs,
     asApp: app,
     async askIdentity() {
       const { data } = await app.rest.apps.getAuthenticated(soon());

@@ -24,6 +24,12 @@ export function hasStatus(error: unknown, status: number): boolean {
   return data?.response !== undefined && data.status === status;
 }
 
+/** Whether the request failed because GitHub knows nothing, or no longer anything, at its address. */
+export function isElsewhere(error: unknown): boolean {
+  if (error instanceof NotRepeated) return isElsewhere(error.cause);
+  return [301, 302, 307, 308, 404, 410].some((status) => hasStatus(error, status));
+}
+
 /** Returns the milliseconds that a rate limit lasts; null: the response is not about one. `now` in milliseconds. */
 function limitOf(status: number, { headers, data }: Response, now: number): number | null {
   if (status !== 403 && status !== 429) return null;
@@ -56,8 +62,24 @@ function reasonOf(status: number, { headers }: Response): string {
   }
 }
 
+/** Thrown if an earlier try of an effect was not found, or could not be searched for: nothing was done. */
+export class NotRepeated extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault, options?: ErrorOptions) {
+    super(fault.reason, options);
+    this.name = "NotRepeated";
+    this.fault = fault;
+  }
+}
+
+/** Returns the error for a search that failed with `error`: an earlier try may have succeeded all the same. */
+export const searchFailed = (error: unknown, now: number): NotRepeated =>
+  new NotRepeated({ ...faultOf(error, now), certainty: "unknown", searching: true }, { cause: error });
+
 /** Returns the fault of an effect whose request failed with `error`. `now` in milliseconds since the epoch. */
 export function faultOf(error: unknown, now: number): Fault {
+  if (error instanceof NotRepeated) return error.fault;
   const { data } = requestError.safeParse(error);
   if (data?.response === undefined) return unanswered("GitHub", error);
   const { status, response } = data;

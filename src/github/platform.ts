@@ -12,6 +12,7 @@ export const github: PlatformKind = {
   toConnect: "GITHUB_WEBHOOK_SECRET, and GITHUB_TOKEN or a GitHub App",
   facts: {
     hasStateLabels: true,
+    holdMs: 20_000,
     help: [
       "Give me a command after `/agent` at the start of a comment's line, or mention me and write it after my name.",
     ],
@@ -45,8 +46,8 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
       now: clock.now,
       ...(publicUrl === null ? {} : { publicUrl }),
     });
-    const { identity, heard } = platform;
-    const listener = createListener({ accept, log, webhookSecret, identity, heard });
+    const { identity, learn, heard } = platform;
+    const listener = createListener({ accept, log, webhookSecret, identity, learn, heard });
     return { platform, routes: { "POST /github/webhooks": listener } };
   },
 });

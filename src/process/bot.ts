@@ -4,6 +4,7 @@ import type { Log } from "#base/log.ts";
 import { type Config, isSandboxed, readConfig, secretsOf } from "#config/read-config.ts";
 import { createDecide } from "#core/decide/decide.ts";
 import { toApi } from "#core/effect.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import { createEngine } from "#engine/engine.ts";
 import type { Accept, Clock, Given, OpenPlatform, PlatformKind, PlatformSettings } from "#ports.ts";
 import { openStore } from "#store/open-store.ts";
@@ -59,7 +60,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
 
   const { api, rules } = config;
   const sandboxed = isSandboxed(config.platforms);
-  const accept: Accept = (...given) => engine.accept(...given);
+  const accept: Accept<PlatformEvent> = (...given) => engine.accept(...given);
   const openAll = (settings: readonly PlatformSettings[]): Promise<OpenPlatform[]> =>
     Promise.all(settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })));
   // Loading the modules takes most of a start: before the port is open, no request has to wait for it.

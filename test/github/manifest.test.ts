@@ -14,7 +14,10 @@ const manifest = JSON.parse(
 /** Returns the entry of `required-scopes.ts` that fits the request; the request itself if there is none. */
 function entryOf(request: string): string {
   const fits = Object.keys({ ...calls, ...optionalTokenCalls }).filter((call) => {
-    const pattern = call.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&").replaceAll(/\{\w+\}/g, "[^/]+");
+    const pattern = call
+      .replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&")
+      .replaceAll(/\{\w*(?:number|id)\}/g, "\\d+")
+      .replaceAll(/\{\w+\}/g, "[^/]+");
     return new RegExp(`^${pattern}$`).test(request);
   });
   return fits.length === 1 ? (fits[0] ?? request) : request;
@@ -24,6 +27,13 @@ function entryOf(request: string): string {
 async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string[]> {
   await using github = await start({ auth, hooksAllowed });
   await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  const posts = [
+    reply("t"),
+    reply("t"),
+    { ...reply("e0"), at: "github:100#1" },
+    { ...reply(), at: "github:100#9" },
+  ];
+  for (const post of posts) await github.platform.perform(post, first);
   const { id } = await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent run x" });
   const message = String(id);
   await github.platform.check();
@@ -36,6 +46,7 @@ async function everyCall(auth: GitHubAuth, hooksAllowed = false): Promise<string
     ...stateLabels.map((label) => effect({ kind: "label", label, revision: 1 })),
     effect({ kind: "read", until: "2126-03-01T12:00:00Z", dispatch: "d" }),
     permission("alice"),
+    effect({ kind: "twin-posts", of: "t", postedSince: "2026-03-01T12:00:00Z", message: "1", looks: 0 }),
   ];
   for (const attempt of [first, again]) {
     for (const one of tried) expect(await github.platform.perform(one, attempt)).toMatchObject({ ok: true });
@@ -84,6 +95,7 @@ describe("the GitHub App's manifest", () => {
     await github.standIn.closeIssue({ user: "bob", repo, issue: 1 });
     await github.standIn.openIssue({ user: "bob", repo, title: "Draft", pullRequest: true });
     await github.standIn.label({ user: "bob", repo, issue: 2, label: "agent" });
+    await github.standIn.transferIssue({ user: "bob", repo, issue: 1, to: repo });
     const understood = github.standIn.deliveries.filter(({ status }) => status === 200);
     const listed = Object.entries(events).flatMap(([event, actions]) =>
       actions.map((action) => `${event}.${action}`),

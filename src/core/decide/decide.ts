@@ -4,6 +4,7 @@ import type { Thread } from "#core/thread.ts";
 import { type Draft, newThread } from "./draft.ts";
 import { decideOutcome } from "./outcome.ts";
 import { concern, takeIn } from "./person.ts";
+import { asKnown, withAlias } from "./places.ts";
 import { runChanged } from "./run.ts";
 
 /**
@@ -38,12 +39,16 @@ export function createDecide(rules: Rules): Decide {
       case "reply":
       case "button":
       case "label": {
-        if (thread?.seen.includes(event.id)) return { kind: "keep", thread };
-        const concerned = concern(thread, event, rules);
+        const known = thread && withAlias(thread, event);
+        if (known?.seen.includes(event.id)) return { kind: "keep", thread: known };
+        const here = asKnown(known, event);
+        const concerned = concern(known, here, rules);
         if (concerned === "again") return { kind: "again" };
         if (concerned === "not-ours") return { kind: "ignore" };
-        return change(thread ?? newThread(event), rules, now, (draft) => takeIn(draft, event));
+        return change(known ?? newThread(event), rules, now, (draft) => takeIn(draft, here));
       }
+      case "moved":
+        return thread === null ? { kind: "ignore" } : { kind: "keep", thread: withAlias(thread, event) };
       default:
         return event satisfies never;
     }

@@ -2,6 +2,7 @@
 import {
   type CardEffect,
   type Effect,
+  idPrefix,
   isWatch,
   type StateLabel,
   toApi,
@@ -51,7 +52,7 @@ export type NewEffect = WithoutBookkeeping<Effect>;
 
 /** Returns the id of the next added effect. `cause` is the id of the event or dispatch that it follows from. */
 export const nextId = (draft: Draft, cause: string, kind: Effect["kind"]): string =>
-  `${cause}/${kind}/${draft.thread.decided + 1}`;
+  `${idPrefix(cause, kind)}${draft.thread.decided + 1}`;
 
 /** Adds the effect and returns its id; `cause` as in `nextId`. */
 export function add(draft: Draft, cause: string, effect: NewEffect): string {
@@ -69,6 +70,8 @@ function destinationOf(effect: NewEffect): Effect["to"] {
   // Each watches by itself, so that it holds up nothing.
   if (isWatch(effect)) return `watch ${"of" in effect ? effect.of : effect.dispatch}`;
   if ("at" in effect) {
+    // What is held back holds up nothing either.
+    if (effect.notBefore !== undefined) return `later ${effect.at}`;
     const isRead = effect.kind === "read" || effect.kind === "permission";
     return isRead ? `read ${effect.at}` : effect.at;
   }
@@ -137,12 +140,29 @@ function refreshCards(draft: Draft, record: RunRecord, view: View): void {
   const pending = draft.thread.effects.filter(
     (effect): effect is CardEffect => effect.kind === "card" && effect.dispatch === record.dispatch,
   );
-  for (const effect of pending) replaceEffect(draft, { ...effect, view, revision: effect.revision + 1 });
+  const isQuiet = labelOf(record) === "agent:queued" && record.delay === null && !record.cancelling;
+  for (const effect of pending) {
+    replaceEffect(draft, { ...released(effect, isQuiet), view, revision: effect.revision + 1 });
+  }
   for (const [place, message] of Object.entries(record.cards)) {
     if (message === null || pending.some((effect) => effect.at === place)) continue;
     const { dispatch } = record;
-    add(draft, dispatch, { kind: "card", at: place, dispatch, view, revision: 1, message });
+    const held = isQuiet ? heldBack(draft, place) : {};
+    add(draft, dispatch, { kind: "card", at: place, dispatch, view, revision: 1, message, ...held });
   }
+}
+
+/** Returns the fields of an effect that shows no more than that a run waits. */
+function heldBack(draft: Draft, place: Place): { notBefore?: string; waitMs?: number } {
+  const waitMs = draft.rules.platforms[platformOf(place)]?.holdMs;
+  return waitMs === undefined ? {} : { waitMs, notBefore: new Date(draft.nowMs + waitMs).toISOString() };
+}
+
+/** Returns the effect without being held back, unless it has still only to show that a run waits. */
+function released<E extends Effect>(effect: E, isQuiet: boolean): E {
+  if (isQuiet || effect.tries > 0) return effect;
+  const { notBefore: _, waitMs: __, ...rest } = effect;
+  return rest as E;
 }
 
 /** Posts the run's card in a place, or in a scope, where it begins a place; returns the effect's id. */
@@ -156,12 +176,16 @@ export function setLabels(draft: Draft): void {
   const record = currentRun(draft.thread);
   if (record === undefined) return;
   const label = labelOf(record);
+  const isQuiet = label === "agent:queued";
   for (const place of draft.thread.places) {
     if (!draft.rules.platforms[platformOf(place)]?.hasStateLabels) continue;
     const pending = draft.thread.effects.find((effect) => effect.kind === "label" && effect.at === place);
     if (pending?.kind === "label") {
-      replaceEffect(draft, { ...pending, label, revision: pending.revision + 1 });
-    } else add(draft, record.dispatch, { kind: "label", at: place, label, revision: 1 });
+      replaceEffect(draft, { ...released(pending, isQuiet), label, revision: pending.revision + 1 });
+    } else {
+      const held = isQuiet ? heldBack(draft, place) : {};
+      add(draft, record.dispatch, { kind: "label", at: place, label, revision: 1, ...held });
+    }
   }
 }
 

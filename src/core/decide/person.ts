@@ -24,7 +24,7 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       return "ours";
     case "label":
       if (labelDefaults(rules, event.label) === undefined) return "not-ours";
-      return thread !== null && cameAnotherWay(thread, event) ? "not-ours" : "ours";
+      return thread !== null && cameBefore(thread, event) ? "not-ours" : "ours";
     case "button":
       // The card is posted, but its place may not be saved yet.
       return thread === null && event.old !== true ? "again" : "ours";
@@ -50,20 +50,23 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
 
 const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
 
-/** The largest difference between the two times that a platform gives for one label. */
-const sameLabelMs = 60_000;
+/** The largest differences between the times that a platform gives for one label. */
+const anotherWayMs = 60_000;
+/** Two webhooks of the bot may deliver it. */
+const twoDeliveriesMs = 2_000;
 const labelKey = ({ label, recovered }: LabelEvent, way: boolean): string =>
   `label ${(recovered === true) === way ? "read back" : "delivered"} ${label.toLowerCase()} `;
 
 /** Returns whether this label arrived before, delivered or read back; only its time identifies it. */
-const cameAnotherWay = (thread: Thread, event: LabelEvent): boolean => {
-  const key = labelKey(event, false);
-  return thread.said.some(
-    (said) =>
-      said.startsWith(key) &&
-      Math.abs(Date.parse(said.slice(key.length)) - Date.parse(event.at)) <= sameLabelMs,
-  );
-};
+function cameBefore(thread: Thread, event: LabelEvent): boolean {
+  const isSaid = (key: string, withinMs: number): boolean =>
+    thread.said.some(
+      (said) =>
+        said.startsWith(key) &&
+        Math.abs(Date.parse(said.slice(key.length)) - Date.parse(event.at)) <= withinMs,
+    );
+  return isSaid(labelKey(event, false), anotherWayMs) || isSaid(labelKey(event, true), twoDeliveriesMs);
+}
 
 /** Decides the event, after those that wait for a permission; an event whose author's is unknown waits too. */
 export function takeIn(draft: Draft, event: PersonEvent): void {

@@ -1,11 +1,11 @@
 import type { Effect } from "#core/effect.ts";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 
 /** An event for metrics. Durations are in milliseconds. */
 export type EngineEvent =
   | {
       readonly kind: "accepted";
-      readonly event: PersonEvent["kind"];
+      readonly event: PlatformEvent["kind"];
       readonly answer: "saved" | "ignored" | "again" | "failed";
       readonly durationMs: number;
     }

@@ -1,6 +1,8 @@
 import { reasonOf } from "#base/reason.ts";
+import { presentName } from "#core/decide/places.ts";
 import type { Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
+import { placeAt } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import { type Api, failed } from "#engine/api/api.ts";
 import { performApiEffect } from "#engine/api/api-effects.ts";
@@ -40,7 +42,11 @@ export function createPerformEffect(options: {
     if ("at" in effect) {
       const platform = platforms.get(systemOf(effect));
       if (platform === undefined) throw new Error("the effects of this platform are held");
-      return platform.perform(effect, attempt);
+      const at = presentName(thread, effect.at);
+      const outcome = await platform.perform({ ...effect, at: placeAt(at) }, attempt);
+      const isHere = outcome.ok && outcome.kind === "card" && outcome.place === at;
+      // The thread keeps its own name of the place.
+      return isHere ? { ...outcome, place: placeAt(effect.at) } : outcome;
     }
     if (effect.kind === "hand-over") return handOver(save, effect, api.log);
     const timed = withWriteDeadline(api, timers, limitMs / 2);

@@ -5,10 +5,7 @@ import type { ContextMessage } from "#core/outcome.ts";
 import type { IssueRef } from "#github/place.ts";
 import { hasMarker } from "#github/understand/marker.ts";
 import { visibleText } from "#github/understand/visible-text.ts";
-
-const pageSize = 100;
-
-type Comment = Awaited<ReturnType<Octokit["rest"]["issues"]["listComments"]>>["data"][number];
+import { type Comment, newestComments, pageSize } from "./newest-comments.ts";
 
 /** Which comments to read. */
 export interface HistoryQuery {
@@ -37,31 +34,19 @@ const messageOf = ({ user, body, created_at }: Comment): ContextMessage => ({
   bot: user?.type === "Bot" || (user?.login.endsWith("[bot]") ?? false),
 });
 
-const lastPageOf = (link: string | undefined): number =>
-  Number(/[?&]page=(\d+)[^>]*>;\s*rel="last"/.exec(link ?? "")?.[1] ?? 1);
-
 /** Reads the newest comments up to `until` without the bot's own; see `contextOf`. Rejects as requests do. */
 export async function readHistory(
   octokit: Octokit,
-  { owner, repo, number }: IssueRef,
+  issue: IssueRef,
   query: HistoryQuery,
 ): Promise<ReturnType<typeof contextOf>> {
-  const fetchPage = (page: number) =>
-    octokit.rest.issues.listComments({ owner, repo, issue_number: number, per_page: pageSize, page });
   const earlier: EarlierMessage[] = [];
-  const take = (comments: readonly Comment[]): void => {
+  for await (const { comments, pagesLeft } of newestComments(octokit, issue)) {
     const said = comments.filter((comment) => !isLate(comment, query) && !isOurs(comment, query.login));
     const read = said.map((one) => ({ message: messageOf(one), editedLate: isEditedLate(one, query) }));
     earlier.unshift(...read);
-  };
-  const isEnough = (): boolean =>
-    earlier.filter(({ editedLate }) => !editedLate).length >= mostContextMessages;
-
-  // GitHub lists the oldest first, so the last page is read first.
-  const first = await fetchPage(1);
-  let page = lastPageOf(first.headers.link);
-  for (; page > 1 && !isEnough(); page -= 1) take((await fetchPage(page)).data);
-  if (page > 1) return contextOf(earlier, page * pageSize);
-  take(first.data);
+    const unchanged = earlier.filter(({ editedLate }) => !editedLate).length;
+    if (unchanged >= mostContextMessages) return contextOf(earlier, pagesLeft * pageSize);
+  }
   return contextOf(earlier, 0);
 }

@@ -1,7 +1,7 @@
 /** Finds the failed deliveries of a webhook, reads their events and requests their redelivery. */
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { Fault } from "#core/outcome.ts";
 import { faultOf } from "#github/faults.ts";
 import { eventOf, events } from "#github/understand/event-of.ts";
@@ -89,7 +89,10 @@ export interface HookDeliveriesOptions {
 
 /** Creates the function that finds the missed events in a webhook's deliveries. */
 export function createHookDeliveries({ identity, log, now, asked }: HookDeliveriesOptions) {
-  async function read({ octokit, path }: HookLook, { guid, event, last }: Delivered): Promise<PersonEvent[]> {
+  async function read(
+    { octokit, path }: HookLook,
+    { guid, event, last }: Delivered,
+  ): Promise<PlatformEvent[]> {
     const answer = await octokit.request(`GET ${path}/${last.id}`).catch((error: unknown) => {
       const fault = faultOf(error, now());
       if (fault.retryable) throw error;
@@ -125,7 +128,7 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
    * any order, and a comment that overtakes its label would be ignored. So the events are also read here, in
    * order; the redelivered ones have the same ids. Rejects as requests do.
    */
-  return async function missedBy(look: HookLook): Promise<PersonEvent[]> {
+  return async function missedBy(look: HookLook): Promise<PlatformEvent[]> {
     const { octokit, path, sinceMs } = look;
     const pages = octokit.paginate.iterator(`GET ${path}`, { per_page: 100 });
     const newest = await newestFirst(pages, attempt, timeOf, sinceMs);
@@ -140,7 +143,7 @@ export function createHookDeliveries({ identity, log, now, asked }: HookDeliveri
     // If only a redelivery failed since, the event was read when its first attempt had failed.
     const unread = new Set(failed.filter(({ guid, failedByItself }) => failedByItself || !asked.has(guid)));
     const reread = new Set(leftAlone(deliveries).slice(-mostReread));
-    const events: PersonEvent[] = [];
+    const events: PlatformEvent[] = [];
     for (const one of deliveries) {
       if (unread.has(one) || reread.has(one)) events.push(...(await read(look, one)));
     }

@@ -2,7 +2,8 @@ import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
 import type { Log } from "#base/log.ts";
 import { rateLimited } from "#base/network-fault.ts";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
+import type { Scope } from "#core/place.ts";
 import type { GitHubClient } from "#github/client.ts";
 import { faultOf } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
@@ -26,15 +27,28 @@ export interface MissedOptions {
   readonly publicUrl?: string | undefined;
 }
 
+/** A repository that could be read again is read back at most this far: people have moved on. */
+const longestMs = 3 * 24 * 3_600_000;
+
+/** A label has different ids in its delivery and when it is read back. */
+const keyOf = (event: PlatformEvent): string =>
+  event.kind === "label" ? `${event.place} ${event.label} ${event.at}` : event.id;
+
+/** Merges two lists that are in order. */
+const inOrder = (one: readonly PlatformEvent[], other: readonly PlatformEvent[]): readonly PlatformEvent[] =>
+  other.length === 0 ? one : [...one, ...other].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+
 const webhookPath = "/github/webhooks";
 
 /**
  * Creates `Platform.missed` for GitHub: an App reads its webhook's deliveries, a token those of the repositories'
- * webhooks where it may, and elsewhere the comments and labels themselves.
+ * webhooks where it may, and both the comments and labels themselves.
  */
 export function createMissed({ client, identity, log, now, publicUrl }: MissedOptions) {
   const asked = new LRUCache<string, true>({ max: remembered });
   const heard = new LRUCache<string, true>({ max: remembered });
+  /** Since when each repository that could not be read is unread. */
+  const unread = new Map<Scope, number>();
   const missedBy = createHookDeliveries({ identity, log, now, asked });
   let limitedUntilMs = 0;
 
@@ -54,9 +68,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
   }
 
   /** Returns null if the token may not see the deliveries there, or there is no webhook. */
-  async function missedByHooks(octokit: Octokit, repo: Repo, sinceMs: number): Promise<PersonEvent[] | null> {
+  async function missedByHooks(
+    octokit: Octokit,
+    repo: Repo,
+    sinceMs: number,
+  ): Promise<PlatformEvent[] | null> {
     try {
-      const events: PersonEvent[] = [];
+      const events: PlatformEvent[] = [];
       const ids = await hooksIn(octokit, repo);
       for (const id of ids) {
         const path = `/repos/${repo.owner}/${repo.repo}/hooks/${id}/deliveries`;
@@ -69,46 +87,62 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     }
   }
 
-  async function missedIn(repo: Repo, sinceMs: number): Promise<readonly PersonEvent[]> {
+  /**
+   * Returns the repository's missed events, oldest first. `byApp`: those of the App's webhook, else null. A webhook
+   * that was off, or an App that was suspended, has no deliveries of that time, so everything is read back too.
+   */
+  async function missedIn(repo: Repo, sinceMs: number, byApp: readonly PlatformEvent[] | null) {
     const octokit = await client.in(repo);
-    const delivered = await missedByHooks(octokit, repo, sinceMs);
-    if (delivered !== null) return delivered;
+    const delivered = byApp ?? (await missedByHooks(octokit, repo, sinceMs));
     const wasHeard = (id: string): boolean => heard.has(id);
     const { items, complete } = await readBack({ octokit, repo, sinceMs, identity, wasHeard });
     if (!complete) log.warn("Not all comments and labels of a repository are read back", { ...repo });
-    return items;
+    if (delivered === null) return items;
+    const known = new Set(delivered.map(keyOf));
+    const others = items.filter((event) => !known.has(keyOf(event)) && !heard.has(keyOf(event)));
+    return byApp === null ? inOrder(delivered, others) : others;
   }
 
   /** Whether another try may succeed: refused credentials may be renewed. */
   const isForNow = (error: unknown): boolean => faultOf(error, now()).retryable;
 
-  /** Returns the events of each repository oldest first; no thread spans two repositories. */
-  async function look({ since, scopes }: Missed): Promise<readonly PersonEvent[]> {
-    const sinceMs = Date.parse(since);
-    if (client.asApp !== null) {
-      return missedBy({ octokit: client.asApp, path: "/app/hook/deliveries", sinceMs });
-    }
-    const events: PersonEvent[] = [];
+  /** Returns the events of each repository oldest first. */
+  async function look({ since, scopes }: Missed): Promise<readonly PlatformEvent[]> {
+    // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
+    await identity();
+    const sinceMs = Date.parse(since) + client.aheadMs();
+    const { asApp } = client;
+    const byApp =
+      asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
+    const events: PlatformEvent[] = [];
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
+      const fromMs = Math.max(
+        Math.min(sinceMs, unread.get(scope) ?? sinceMs),
+        now() + client.aheadMs() - longestMs,
+      );
       try {
-        events.push(...(await missedIn(repo, sinceMs)));
+        events.push(...(await missedIn(repo, fromMs, byApp)));
+        unread.delete(scope);
       } catch (error) {
         if (error instanceof StillMore || isForNow(error)) throw error;
-        // The repository was deleted, or the bot has lost its access.
+        // The repository was deleted, or the bot has lost its access, perhaps for a time.
+        unread.set(scope, fromMs);
         log.debug("A repository can't be read", { scope, reason: faultOf(error, now()).reason });
       }
     }
-    return events;
+    return byApp === null ? events : inOrder(byApp, events);
   }
 
   return {
-    /** Notes that the event with this id was delivered and taken in. */
-    heard: (eventId: string): void => void heard.set(eventId, true),
+    /** Notes that the event was delivered and taken in. */
+    heard(event: PlatformEvent): void {
+      for (const key of [event.id, keyOf(event)]) heard.set(key, true);
+    },
 
     /** See `Platform.missed`. Rejects without a request while a rate limit lasts. */
-    async missed(what: Missed): Promise<readonly PersonEvent[]> {
+    async missed(what: Missed): Promise<readonly PlatformEvent[]> {
       if (now() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
       try {
         return await look(what);

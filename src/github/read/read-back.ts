@@ -9,6 +9,8 @@ import {
   issueEvent,
   type ListedComment,
   listedComment,
+  type RepositoryPayload,
+  repository,
 } from "#github/understand/payload.ts";
 import { type AskIdentity, commentEvent, type Identity, labelEvent } from "#github/understand/translate.ts";
 import { newestFirst, type Recent, secondOf } from "./newest-first.ts";
@@ -65,9 +67,11 @@ export async function readBack(look: ReadBack): Promise<Recent<PersonEvent>> {
     sinceMs,
   );
   const us = await look.identity();
+  const { data } = await octokit.rest.repos.get({ ...repo });
+  const where = repository.parse(data);
   const events = [
-    ...comments.items.flatMap((comment) => commented(comment, issues, look, us)),
-    ...happened.items.flatMap((one) => labeled(one, issues, look, us)),
+    ...comments.items.flatMap((comment) => commented(comment, issues, look, where, us)),
+    ...happened.items.flatMap((one) => labeled(one, issues, where, us)),
   ];
   return {
     items: inOrder(events),
@@ -77,16 +81,17 @@ export async function readBack(look: ReadBack): Promise<Recent<PersonEvent>> {
 
 type Issues = ReadonlyMap<number, IssuePayload>;
 
-const repositoryOf = ({ repo: { owner, repo } }: ReadBack) => ({ full_name: `${owner}/${repo}` });
-
-function commented(comment: ListedComment, issues: Issues, look: ReadBack, us: Identity): PersonEvent[] {
+function commented(
+  comment: ListedComment,
+  issues: Issues,
+  look: ReadBack,
+  where: RepositoryPayload,
+  us: Identity,
+): PersonEvent[] {
   const about = issues.get(Number(/\/issues\/(\d+)$/.exec(comment.issue_url)?.[1]));
   // Its author or its issue was deleted.
   if (!comment.user || about === undefined) return [];
-  const event = commentEvent(
-    { issue: about, comment, repository: repositoryOf(look), sender: comment.user },
-    us,
-  );
+  const event = commentEvent({ issue: about, comment, repository: where, sender: comment.user }, us);
   // An edit of a comment that was already taken in is ignored.
   return isEdited(comment) && look.wasHeard(event.id) ? [] : [event];
 }
@@ -94,7 +99,7 @@ function commented(comment: ListedComment, issues: Issues, look: ReadBack, us: I
 function labeled(
   { id, event, created_at, actor, label, issue: listed }: z.infer<typeof issueEvent>,
   issues: Issues,
-  look: ReadBack,
+  where: RepositoryPayload,
   us: Identity,
 ): PersonEvent[] {
   const about = listed ?? undefined;
@@ -102,7 +107,7 @@ function labeled(
   const payload = {
     issue: issues.get(about.number) ?? about,
     label,
-    repository: repositoryOf(look),
+    repository: where,
     sender: actor,
   };
   const delivered = labelEvent(payload, "", us);

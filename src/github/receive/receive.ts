@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Webhooks } from "@octokit/webhooks";
 import { discardRest } from "#base/discard-rest.ts";
 import type { Log } from "#base/log.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import { type Delivery, eventOf } from "#github/understand/event-of.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Accept } from "#ports.ts";
@@ -13,13 +14,15 @@ export const maxPayloadBytes = 25 * 1024 * 1024;
 
 /** Options of `createListener`. */
 export interface ListenerOptions {
-  readonly accept: Accept;
+  readonly accept: Accept<PlatformEvent>;
   readonly log: Log;
   /** One secret, or several separated by commas while the secret is being changed. */
   readonly webhookSecret: string;
   readonly identity: AskIdentity;
-  /** Called with the id of each event that was saved or ignored. */
-  readonly heard: (eventId: string) => void;
+  /** Called with each event before it is saved. */
+  readonly learn: (event: PlatformEvent) => void;
+  /** Called with each event that was saved or ignored. */
+  readonly heard: (event: PlatformEvent) => void;
 }
 
 interface Answer {
@@ -54,7 +57,7 @@ const headerOf = (request: IncomingMessage, name: string): string => String(requ
  * ignored; 202: not for the bot; 503: GitHub should deliver it again; 4xx: refused. Throws if there is no secret.
  */
 export function createListener(options: ListenerOptions) {
-  const { accept, log, webhookSecret, identity, heard } = options;
+  const { accept, log, webhookSecret, identity, learn, heard } = options;
   const verify = createVerify(webhookSecret);
 
   async function take(payload: unknown, delivery: Delivery): Promise<Answer> {
@@ -64,8 +67,9 @@ export function createListener(options: ListenerOptions) {
       return { status: 400, text: "The payload lacks fields that this event always has." };
     }
     if (event === null) return { status: 202, text: "This event does not concern the bot." };
+    learn(event);
     const taken = await accept(event);
-    if (taken !== "again") heard(event.id);
+    if (taken !== "again") heard(event);
     return answers[taken];
   }
 

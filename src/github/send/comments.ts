@@ -1,12 +1,14 @@
 /** The bot's comments: posted once, found again by their marker, edited in place. */
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
+import { hasStatus } from "#github/faults.ts";
 import type { IssueRef, Repo } from "#github/place.ts";
-import { isMarkedWith, markerOf } from "#github/understand/marker.ts";
+import { type Comment, newestComments } from "#github/read/newest-comments.ts";
+import { markerOf } from "#github/understand/marker.ts";
 import { maxCommentLength } from "./markdown.ts";
 
-/** The bot's clock and GitHub's may differ by this. */
-const clockMarginMs = 5 * 60_000;
+/** The most by which the times that GitHub gives may differ from each other. */
+const skewMs = 15 * 60_000;
 
 const commentAnswer = z.object({ id: z.int().positive() });
 
@@ -35,27 +37,39 @@ export async function editComment(
   await octokit.rest.issues.updateComment({ owner, repo, comment_id: id, body });
 }
 
-/** Returns the id of the comment that `effect` posted as `login`; null: there is none. `since` is RFC 3339. */
-export async function findComment(
-  octokit: Octokit,
-  { owner, repo, number }: IssueRef,
-  effect: { readonly id: string; readonly since: string },
-  login: string,
-): Promise<number | null> {
-  const since = new Date(Date.parse(effect.since) - clockMarginMs).toISOString();
-  const pages = octokit.paginate.iterator(octokit.rest.issues.listComments, {
-    owner,
-    repo,
-    issue_number: number,
-    since,
-    per_page: 100,
+/** Deletes comment `id`, if it still exists. */
+export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<void> {
+  await octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }).catch((error: unknown) => {
+    if (!hasStatus(error, 404)) throw error;
   });
-  for await (const { data } of pages) {
-    const found = data.find(
-      ({ user, body }) =>
-        user?.login.toLowerCase() === login.toLowerCase() && isMarkedWith(body ?? "", effect.id),
-    );
-    if (found !== undefined) return found.id;
+}
+
+/** Which comments to search for. */
+export interface CommentSearch {
+  /** Whether a comment of ours with this body is meant. */
+  readonly isMeant: (body: string) => boolean;
+  /** Milliseconds since they were decided, by our clock; negative: unknown, as after our clock was set back. */
+  readonly ageMs: number;
+  /** The bot's own login. */
+  readonly login: string;
+}
+
+/**
+ * Yields the ids of the comments that are meant. The search ends at comments that are older, by GitHub's own times. Rejects as requests do.
+ */
+export async function* findComments(
+  octokit: Octokit,
+  issue: IssueRef,
+  { isMeant, ageMs, login }: CommentSearch,
+): AsyncGenerator<number, void, undefined> {
+  const isOurs = ({ user, body }: Comment): boolean =>
+    user?.login.toLowerCase() === login.toLowerCase() && isMeant(body ?? "");
+  let newestMs = Number.NEGATIVE_INFINITY;
+  for await (const { comments, servedAt } of newestComments(octokit, issue)) {
+    for (const comment of comments) if (isOurs(comment)) yield comment.id;
+    const times = comments.map(({ created_at }) => Date.parse(created_at));
+    newestMs = Math.max(newestMs, servedAt || Number.NEGATIVE_INFINITY, ...times);
+    const startMs = ageMs < 0 ? Number.NEGATIVE_INFINITY : newestMs - ageMs - skewMs;
+    if (times.some((time) => time < startMs)) return;
   }
-  return null;
 }

@@ -1,7 +1,10 @@
 import type { Octokit } from "@octokit/rest";
+import { LRUCache } from "lru-cache";
 import { type StateLabel, stateLabels } from "#core/effect.ts";
 import { hasStatus } from "#github/faults.ts";
-import type { IssueRef } from "#github/place.ts";
+import type { IssueRef, Repo } from "#github/place.ts";
+import { newestFirst, secondOf } from "#github/read/newest-first.ts";
+import { issueEvent } from "#github/understand/payload.ts";
 
 /** GitHub itself would create missing labels in grey. */
 const colors: Readonly<Record<StateLabel, string>> = {
@@ -12,27 +15,81 @@ const colors: Readonly<Record<StateLabel, string>> = {
   "agent:failed": "d73a4a",
 };
 
+const remembered = 10_000;
+
 const unlessStatus = (status: number) => (error: unknown) => {
   if (!hasStatus(error, status)) throw error;
 };
 
-/** Makes `label` the only state label on the issue, with as few requests as that takes. Rejects as they do. */
-export async function setStateLabel(octokit: Octokit, issue: IssueRef, label: StateLabel): Promise<void> {
-  const { owner, repo, number: issue_number } = issue;
-  const { data } = await octokit.rest.issues.listLabelsOnIssue({ owner, repo, issue_number, per_page: 100 });
-  const present = new Set(data.map(({ name }) => name.toLowerCase()));
-  if (!present.has(label)) {
-    // 422: the repository has the label already.
-    await octokit.rest.issues
-      .createLabel({ owner, repo, name: label, color: colors[label], description: "Set by agent-runs-bot" })
-      .catch(unlessStatus(422));
-    await octokit.rest.issues.addLabels({ owner, repo, issue_number, labels: [label] });
+const isState = (name: string): boolean => stateLabels.some((label) => label === name.toLowerCase());
+
+/** Creates the function that makes a label the only state label of an issue. It rejects as requests do. */
+export function createStateLabels() {
+  /** Labels that their repositories have. */
+  const made = new LRUCache<string, true>({ max: remembered });
+
+  async function make(octokit: Octokit, { owner, repo }: Repo, name: StateLabel): Promise<void> {
+    const key = `${owner}/${repo} ${name}`.toLowerCase();
+    if (made.has(key)) return;
+    try {
+      await octokit.rest.issues.getLabel({ owner, repo, name });
+    } catch (error) {
+      unlessStatus(404)(error);
+      // 422: somebody has made it meanwhile.
+      await octokit.rest.issues
+        .createLabel({ owner, repo, name, color: colors[name], description: "Set by agent-runs-bot" })
+        .catch(unlessStatus(422));
+    }
+    made.set(key, true);
   }
-  for (const other of stateLabels) {
-    if (other === label || !present.has(other)) continue;
-    // 404: the label was removed meanwhile.
-    await octokit.rest.issues
-      .removeLabel({ owner, repo, issue_number, name: other })
-      .catch(unlessStatus(404));
-  }
+
+  /** `login`: the bot's own. */
+  return async function setStateLabel(
+    octokit: Octokit,
+    issue: IssueRef,
+    label: StateLabel,
+    login: string,
+  ): Promise<void> {
+    const { owner, repo, number: issue_number } = issue;
+    const where = { owner, repo, issue_number };
+    await make(octokit, issue, label);
+    const { data, headers } = await octokit.rest.issues.listLabelsOnIssue({ ...where, per_page: 100 });
+    const present = data.map(({ name }) => name);
+    const others = present.filter((name) => !isState(name));
+    const states = present.filter(isState).map((name) => name.toLowerCase());
+    if (states.length === 1 && states[0] === label) return;
+    if (states.length === 0) {
+      await octokit.rest.issues.addLabels({ ...where, labels: [label] });
+      return;
+    }
+    await octokit.rest.issues.setLabels({ ...where, labels: [...others, label] });
+    await restoreLost(octokit, issue, Date.parse(headers.date ?? ""), login);
+  };
+}
+
+/** Adds again the labels that people added while the bot replaced all, which it did since `sinceMs` by GitHub's clock. */
+async function restoreLost(
+  octokit: Octokit,
+  { owner, repo, number }: IssueRef,
+  sinceMs: number,
+  login: string,
+): Promise<void> {
+  if (Number.isNaN(sinceMs)) return;
+  const pages = octokit.paginate.iterator(octokit.rest.issues.listEventsForRepo, {
+    owner,
+    repo,
+    per_page: 100,
+  });
+  const recent = await newestFirst(
+    pages,
+    issueEvent,
+    ({ created_at }) => Date.parse(created_at),
+    secondOf(sinceMs),
+  );
+  const lost = recent.items.flatMap(({ event, actor, label, issue }) => {
+    const isOurs = event === "unlabeled" && actor?.login.toLowerCase() === login.toLowerCase();
+    return isOurs && issue?.number === number && label && !isState(label.name) ? [label.name] : [];
+  });
+  if (lost.length === 0) return;
+  await octokit.rest.issues.addLabels({ owner, repo, issue_number: number, labels: [...new Set(lost)] });
 }

@@ -2,19 +2,37 @@
 import type { Octokit } from "@octokit/rest";
 import type { Log } from "#base/log.ts";
 import { remember } from "#base/remember.ts";
-import type { CardEffect, PlatformEffect, ReplyEffect, TellEffect } from "#core/effect.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
-import { placeAt } from "#core/place.ts";
+import {
+  type CardEffect,
+  idPrefix,
+  type PlatformEffect,
+  type ReplyEffect,
+  type TellEffect,
+  type TwinPostsEffect,
+} from "#core/effect.ts";
+import type { PlatformEvent } from "#core/event.ts";
+import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
+import { type EffectId, type Place, placeAt } from "#core/place.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
-import { faultOf, impossible } from "#github/faults.ts";
-import { type IssueRef, platformName, readComment, readPlace } from "#github/place.ts";
+import { faultOf, hasStatus, impossible, isElsewhere, NotRepeated, searchFailed } from "#github/faults.ts";
+import { type IssueRef, type PlaceRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
+import { isMarkedFrom, isMarkedWith } from "#github/understand/marker.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
+import { createWhereabouts } from "#github/whereabouts.ts";
 import type { Attempt, Platform } from "#ports.ts";
-import { editComment, findComment, postComment, roomBeside } from "./comments.ts";
-import { setStateLabel } from "./labels.ts";
+import {
+  type CommentSearch,
+  deleteComment,
+  editComment,
+  findComments,
+  postComment,
+  roomBeside,
+} from "./comments.ts";
+import { createStateLabels } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
+import { paces } from "./paces.ts";
 import { createPermissions } from "./permission.ts";
 
 /** Options of `createGitHubPlatform`. */
@@ -37,10 +55,15 @@ export interface GitHubPlatformOptions {
 export interface GitHubPlatform extends Platform {
   /** The bot's identity, for the receiver. */
   readonly identity: AskIdentity;
-  /** Notes the id of an event that was taken in. */
-  readonly heard: (eventId: string) => void;
+  /** Notes the name that an event gives its repository. */
+  readonly learn: (event: PlatformEvent) => void;
+  /** Notes an event that was taken in. */
+  readonly heard: (event: PlatformEvent) => void;
   readonly missed: NonNullable<Platform["missed"]>;
 }
+
+/** GitHub's lists lag behind its writes by seconds. */
+const settlingMs = 60_000;
 
 const reactions = { taken: "eyes", refused: "confused" } as const;
 
@@ -56,8 +79,10 @@ export function createGitHubPlatform({
   requestTimeoutMs = 20_000,
   publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
-  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs });
+  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now });
+  const whereabouts = createWhereabouts(client);
   const identity = remember(client.askIdentity);
+  const setStateLabel = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
   const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
 
@@ -72,13 +97,49 @@ export function createGitHubPlatform({
     octokit: Octokit,
     issue: IssueRef,
     effect: CardEffect | ReplyEffect | TellEffect,
-    { uncertain }: Attempt,
+    { uncertain, settlesInMs }: Attempt,
   ): Promise<{ readonly id: number; readonly found: boolean }> {
-    const found = uncertain
-      ? await findComment(octokit, issue, effect, (await identity.known()).login)
-      : null;
-    if (found !== null) return { id: found, found: true };
+    if (uncertain) {
+      const [found] = await posted(octokit, issue, effect.id, effect.since, 1).catch((error: unknown) => {
+        throw searchFailed(error, now());
+      });
+      if (found !== undefined) return { id: found, found: true };
+      if (settlesInMs > 0) throw new NotRepeated(stillSettling(settlesInMs, effect.tries));
+    }
     return { id: await postComment(octokit, issue, effect.id, textOf(effect)), found: false };
+  }
+
+  /** Returns the ids of at most `most` comments that the effect posted since its decision. */
+  const posted = (octokit: Octokit, issue: IssueRef, effect: EffectId, since: string, most?: number) =>
+    search(octokit, issue, (body) => isMarkedWith(body, effect), now() - Date.parse(since), most);
+
+  /** Returns the ids of at most `most` of our comments; see `CommentSearch`. */
+  async function search(
+    octokit: Octokit,
+    issue: IssueRef,
+    isMeant: CommentSearch["isMeant"],
+    ageMs: number,
+    most = Number.POSITIVE_INFINITY,
+  ): Promise<readonly number[]> {
+    const { login } = await identity.known();
+    const ids: number[] = [];
+    for await (const id of findComments(octokit, issue, { isMeant, ageMs, login })) {
+      ids.push(id);
+      if (ids.length === most) break;
+    }
+    return ids;
+  }
+
+  /** Deletes the comments that an effect posted, except the one that stays. */
+  async function endTwins(octokit: Octokit, issue: IssueRef, effect: TwinPostsEffect): Promise<Outcome> {
+    const twins = (await posted(octokit, issue, effect.of, effect.postedSince))
+      .map(String)
+      .filter((id) => id !== effect.message);
+    for (const id of twins) {
+      await deleteComment(octokit, issue, Number(id));
+      log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment: id });
+    }
+    return { ok: true, kind: "twin-posts", ended: twins };
   }
 
   async function card(
@@ -94,14 +155,35 @@ export function createGitHubPlatform({
     const { id, found } =
       standing === null ? await post(octokit, issue, effect, attempt) : { id: standing, found: true };
     // A card that was found may show an older view.
-    if (found) await editComment(octokit, issue, id, effect.id, textOf(effect));
+    const message = found ? await editCard(octokit, issue, id, effect) : id;
     return {
       ok: true,
       kind: "card",
       revision: effect.revision,
-      message: String(id),
+      message: String(message),
       place: placeAt(effect.at),
     };
+  }
+
+  /** Edits the card; resolves with its id, which a transfer of the issue changes. */
+  async function editCard(
+    octokit: Octokit,
+    issue: IssueRef,
+    id: number,
+    effect: CardEffect,
+  ): Promise<number> {
+    try {
+      await editComment(octokit, issue, id, effect.id, textOf(effect));
+      return id;
+    } catch (error) {
+      if (!hasStatus(error, 404)) throw error;
+      const ofCard = idPrefix(effect.dispatch, "card");
+      const isCard = (body: string): boolean => isMarkedFrom(body, ofCard);
+      const [other] = await search(octokit, issue, isCard, Number.NEGATIVE_INFINITY, 1);
+      if (other === undefined || other === id) throw error;
+      await editComment(octokit, issue, other, effect.id, textOf(effect));
+      return other;
+    }
   }
 
   async function perform(
@@ -130,7 +212,7 @@ export function createGitHubPlatform({
         return { ok: true, kind: "react" };
       }
       case "label":
-        await setStateLabel(octokit, issue, effect.label);
+        await setStateLabel(octokit, issue, effect.label, (await identity.known()).login);
         return { ok: true, kind: "label", revision: effect.revision };
       case "read": {
         const { login } = await identity.known();
@@ -139,7 +221,7 @@ export function createGitHubPlatform({
         return { ok: true, kind: "read", ...history };
       }
       case "twin-posts":
-        return { ok: true, kind: "twin-posts", ended: [] };
+        return endTwins(octokit, issue, effect);
       case "permission": {
         const permission = await permissionIn(octokit, issue, effect.person.id);
         return { ok: true, kind: "permission", permission };
@@ -149,23 +231,52 @@ export function createGitHubPlatform({
     }
   }
 
+  /** Performs the effect where the place is now. */
+  async function performThere(
+    place: Place,
+    ref: PlaceRef,
+    effect: PlatformEffect,
+    attempt: Attempt,
+  ): Promise<Outcome> {
+    const looking = <T>(search: Promise<T>): Promise<T> =>
+      search.catch((error: unknown) => {
+        throw attempt.uncertain ? searchFailed(error, now()) : error;
+      });
+    const issue = await looking(whereabouts.find(place, ref));
+    try {
+      return await perform(await looking(client.in(issue)), issue, effect, attempt);
+    } catch (error) {
+      const fault = faultOf(error, now());
+      // The App may have been reinstalled.
+      if ((fault.certainty === "refused" || fault.searching) && !fault.limited) client.forget(issue);
+      if (!isElsewhere(error)) throw error;
+      const there = await whereabouts.findAgain(place, ref, issue).catch((failure: unknown) => {
+        throw faultOf(failure, now()).retryable ? failure : error;
+      });
+      if (there === null) throw error;
+      log.info("An issue has another address", { place, ...there });
+      return perform(await client.in(there), there, effect, attempt);
+    }
+  }
+
   return {
     name: platformName,
+    settlingMs,
+    paces,
     identity: identity.known,
+    learn: whereabouts.learn,
     heard,
     missed,
 
     async perform(effect, attempt) {
-      const issue = readPlace(effect.at);
-      if (issue === null) {
+      const ref = readPlace(effect.at);
+      if (ref === null) {
         return failed(impossible("On GitHub the bot posts on issues and pull requests only."));
       }
       try {
-        return await perform(await client.in(issue), issue, effect, attempt);
+        return await performThere(placeAt(effect.at), ref, effect, attempt);
       } catch (error) {
         const fault = faultOf(error, now());
-        // The App may have been reinstalled, or the repository moved.
-        if (fault.certainty === "refused" && !fault.limited) client.forget(issue);
         log.debug("An effect on GitHub failed", { effect: effect.id, kind: effect.kind, ...fault });
         return failed(fault);
       }

@@ -1,10 +1,10 @@
-import type { PersonEvent } from "#core/event.ts";
-import { commented, labeled, labeledPullRequest, withAction } from "./payload.ts";
-import { type AskIdentity, commentEvent, labelEvent, needsIdentity } from "./translate.ts";
+import type { PlatformEvent } from "#core/event.ts";
+import { commented, labeled, labeledPullRequest, transferred, withAction } from "./payload.ts";
+import { type AskIdentity, commentEvent, labelEvent, movedEvent, needsIdentity } from "./translate.ts";
 
 /** The webhook events that the bot understands, with their actions. GitHub adds `ping` by itself. */
 export const events: Readonly<Record<string, readonly string[]>> = {
-  issues: ["labeled"],
+  issues: ["labeled", "transferred"],
   pull_request: ["labeled"],
   issue_comment: ["created"],
 };
@@ -24,12 +24,16 @@ export async function eventOf(
   payload: unknown,
   { event, id }: Delivery,
   identity: AskIdentity,
-): Promise<PersonEvent | null | undefined> {
+): Promise<PlatformEvent | null | undefined> {
   const action = withAction.safeParse(payload).data?.action;
   if (action === undefined || !events[event]?.includes(action)) return null;
   if (event === "issue_comment") {
     const { data } = commented.safeParse(payload);
     return data && commentEvent(data, needsIdentity.commented(data) ? await identity() : null);
+  }
+  if (action === "transferred") {
+    const { data } = transferred.safeParse(payload);
+    return data && movedEvent(data, id);
   }
   const { data } = (event === "issues" ? labeled : labeledPullRequest).safeParse(payload);
   return data && labelEvent(data, id, needsIdentity.labeled(data) ? await identity() : null);

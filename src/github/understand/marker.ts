@@ -12,6 +12,10 @@ const encode = (effectId: string): string => encodeURIComponent(effectId).replac
 /** Returns the marker of the effect's comment. */
 export const markerOf = (effectId: string): string => `${start}${encode(effectId)}${end}`;
 
+/** Whether the body was posted or edited by an effect whose id begins with this. */
+export const isMarkedFrom = (body: string, idPrefix: string): boolean =>
+  firstLine(body).startsWith(`${start}${encode(idPrefix)}`);
+
 const firstLine = (body: string): string => body.split(/\r?\n/, 1)[0] ?? "";
 
 /** Whether the body begins with the marker of any effect. */

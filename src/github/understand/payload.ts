@@ -28,7 +28,10 @@ const comment = z.object({
   user: account.nullish(),
 });
 
-const repository = z.object({ full_name: z.string().min(3) });
+/** A repository; its id never changes. GitHub always gives it, but relays of webhooks may leave it out. */
+export const repository = z.object({ id: z.int().positive().nullish(), full_name: z.string().min(3) });
+/** A repository. */
+export type RepositoryPayload = z.infer<typeof repository>;
 const label = z.object({ name: z.string() });
 
 /** Any payload with an action. */
@@ -44,6 +47,22 @@ export const labeledPullRequest = labeled
   .omit({ issue: true })
   .extend({ pull_request: issue })
   .transform(({ pull_request, ...rest }) => ({ ...rest, issue: { ...pull_request, pull_request: {} } }));
+
+/** `issues` transferred. https://docs.github.com/webhooks/webhook-events-and-payloads#issues */
+export const transferred = z.object({
+  issue: issue.pick({ number: true, updated_at: true }),
+  changes: z.object({
+    new_issue: z.object({ number: z.int().positive() }),
+    new_repository: repository,
+  }),
+  repository,
+  sender: account,
+});
+/** An issue that was transferred to another repository. */
+export type Transferred = z.infer<typeof transferred>;
+
+/** An issue's present address. */
+export const address = z.object({ number: z.int().positive(), repository_url: z.string() });
 
 /** `issue_comment` created. https://docs.github.com/webhooks/webhook-events-and-payloads#issue_comment */
 export const commented = z.object({ issue, comment, repository, sender: account });

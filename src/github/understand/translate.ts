@@ -1,12 +1,12 @@
 /** GitHub's webhook payloads as the core's events. Pure: nothing is requested or decided here. */
 import { stateLabels } from "#core/effect.ts";
-import type { CommandEvent, LabelEvent, ReplyEvent } from "#core/event.ts";
+import type { CommandEvent, LabelEvent, MovedEvent, ReplyEvent } from "#core/event.ts";
 import type { Person, Subject } from "#core/person.ts";
-import { placeOf, platformName, scopeOf } from "#github/place.ts";
+import { formerPlaceOf, placeOf, platformName, scopeOf } from "#github/place.ts";
 import { findCommand } from "./command-line.ts";
 import { hasMarker } from "./marker.ts";
 import { takeMention } from "./mention.ts";
-import type { Account, Commented, IssuePayload, Labeled } from "./payload.ts";
+import type { Account, Commented, IssuePayload, Labeled, RepositoryPayload, Transferred } from "./payload.ts";
 import { visibleText } from "./visible-text.ts";
 
 /** The bot's identity on GitHub. */
@@ -36,6 +36,13 @@ const subjectOf = (issue: IssuePayload): Subject => ({
   ...(issue.locked ? { locked: true } : {}),
 });
 
+/** Returns the fields of an event in the issue. */
+function whereOf({ id, full_name }: RepositoryPayload, number: number) {
+  const former = formerPlaceOf(full_name, number);
+  const place = id ? placeOf(id, number) : former;
+  return { scope: scopeOf(full_name), place, formerPlaces: id ? [former] : [] };
+}
+
 const isStateLabel = (name: string): boolean => stateLabels.some((label) => same(label, name));
 
 /** Whether the event depends on the bot's own login. */
@@ -55,8 +62,7 @@ export function labelEvent(payload: Labeled, delivery: string, us: Identity | nu
     id: `github:delivery:${delivery}`,
     at: issue.updated_at,
     by: personOf(sender, ours),
-    scope: scopeOf(repository.full_name),
-    place: placeOf(repository.full_name, issue.number),
+    ...whereOf(repository, issue.number),
     label: label.name,
     subject: subjectOf(issue),
   };
@@ -72,8 +78,7 @@ export function commentEvent(payload: Commented, us: Identity | null): CommandEv
     id: `github:comment:${comment.id}`,
     at: comment.created_at,
     by: personOf(author, ours),
-    scope: scopeOf(repository.full_name),
-    place: placeOf(repository.full_name, issue.number),
+    ...whereOf(repository, issue.number),
     message: String(comment.id),
     subject: subjectOf(issue),
   };
@@ -82,4 +87,20 @@ export function commentEvent(payload: Commented, us: Identity | null): CommandEv
   if (command !== null) return { kind: "command", ...common, text: command };
   const { mention, text } = us === null ? { mention: false, text: shown } : takeMention(shown, us.mention);
   return { kind: "reply", ...common, text, mention, first: false, underOurs: false };
+}
+
+/** Returns the event of a transfer. `delivery` as for a label. */
+export function movedEvent(
+  { issue, changes, repository, sender }: Transferred,
+  delivery: string,
+): MovedEvent {
+  const old = whereOf(repository, issue.number);
+  return {
+    kind: "moved",
+    id: `github:delivery:${delivery}`,
+    at: issue.updated_at,
+    by: personOf(sender, false),
+    ...whereOf(changes.new_repository, changes.new_issue.number),
+    formerPlaces: [old.place, ...old.formerPlaces],
+  };
 }

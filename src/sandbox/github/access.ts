@@ -47,6 +47,7 @@ export function createAccess({
   app: AppSettings | undefined;
   now: () => number;
 }) {
+  let suspended = false;
   const minted = new Map<string, { installation: number; expiresAtMs: number }>();
   const botUser = (): User => {
     const login = `${app?.slug}[bot]`;
@@ -80,6 +81,12 @@ export function createAccess({
     /** The owner's installation of the App: the id of the owner's first repository. */
     installationOf: (owner: string): number | undefined =>
       world.state.repos.find((repo) => same(repo.owner, owner))?.id,
+
+    /** Suspends the App: GitHub refuses its installations. */
+    suspend(isSuspended: boolean): void {
+      suspended = isSuspended;
+    },
+    isSuspended: (): boolean => suspended,
 
     /** Issues an installation token. */
     mint(installation: number): { token: string; expires_at: string } {

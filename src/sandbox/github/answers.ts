@@ -18,6 +18,17 @@ export class ApiError extends Error {
   }
 }
 
+/** An answer that names another address; routes throw it. */
+export class Moved extends Error {
+  /** The path of the new address. */
+  readonly path: string;
+
+  constructor(path: string) {
+    super("Moved Permanently");
+    this.path = path;
+  }
+}
+
 /** The error for something that does not exist, or that the caller may not see. */
 export const notFound = (): ApiError => new ApiError(404, "Not Found");
 

@@ -47,6 +47,8 @@ export interface DeliveryOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onChange: () => void;
+  /** How many webhooks of the bot get each event, such as an App's and a repository's. */
+  readonly hooks: number;
   /** The delay of the next redelivery that the API requests, in milliseconds; GitHub promises no order. */
   readonly redeliveryDelayMs: () => number;
 }
@@ -70,7 +72,8 @@ interface Message {
 
 /** Sends webhooks and keeps a log of them. */
 export function createDeliveries(options: DeliveryOptions) {
-  const { webhookSecret, webhookUrl, now, onChange, redeliveryDelayMs } = options;
+  const { webhookSecret, webhookUrl, now, onChange, hooks, redeliveryDelayMs } = options;
+  let suspended = false;
   const log: Delivery[] = [];
   const sent = new Map<string, Message>();
   const { track, idle } = createUnderWay();
@@ -119,12 +122,25 @@ export function createDeliveries(options: DeliveryOptions) {
     url: webhookUrl,
     bodyOf: (guid: string): string => messageOf(guid).body,
 
-    /** Sends `payload` once; resolves with the attempt, whatever its outcome. */
-    deliver(event: string, payload: EventPayload): Promise<Delivery> {
-      const guid = randomUUID();
+    /** Sends `payload` to each webhook at once; resolves with the first's attempt, whatever its outcome. */
+    async deliver(event: string, payload: EventPayload): Promise<Delivery> {
       const { action, repository } = payload;
-      sent.set(guid, { event, action, repository: repository.id, body: JSON.stringify(payload) });
-      return track(attempt(guid, false));
+      const message = { event, action, repository: repository.id, body: JSON.stringify(payload) };
+      const unsent = { id: "0", guid: randomUUID(), event, action, repository: repository.id };
+      if (suspended) return { ...unsent, status: null, at: timeOf(now()), redelivery: false, durationMs: 0 };
+      const attempts = Array.from({ length: hooks }, () => {
+        const guid = randomUUID();
+        sent.set(guid, message);
+        return track(attempt(guid, false));
+      });
+      const [first] = await Promise.all(attempts);
+      if (first === undefined) throw new Error("there is no webhook");
+      return first;
+    },
+
+    /** While suspended, GitHub makes no deliveries, and its log shows none. */
+    suspend(isSuspended: boolean): void {
+      suspended = isSuspended;
     },
 
     /** Sends the same bytes under the same GUID again, as GitHub's "Redeliver" button does. */

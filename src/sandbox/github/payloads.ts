@@ -48,6 +48,7 @@ export const issueJson = (issue: Issue, author: User, labels: readonly Label[], 
   created_at: issue.createdAt,
   updated_at: issue.updatedAt,
   html_url: issueUrl(issue),
+  repository_url: `https://api.github.com/repos/${issue.repo}`,
   ...(issue.pullRequest ? { pull_request: { html_url: issueUrl(issue) } } : {}),
 });
 

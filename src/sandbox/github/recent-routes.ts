@@ -2,7 +2,7 @@
 import type { Context, Hono } from "hono";
 import { type Env, page } from "./answers.ts";
 import { eventJson } from "./payloads.ts";
-import type { Repository } from "./snapshot.ts";
+import type { IssueEvent, Repository } from "./snapshot.ts";
 import type { World } from "./world.ts";
 
 interface Dated {
@@ -37,14 +37,15 @@ export function addRecentRoutes(api: Hono<Env>, world: World, repoOf: (c: Contex
 
   api.get("/repos/:owner/:repo/issues/comments", (c) => {
     const name = nameOf(c);
-    const comments = world.state.comments.filter(({ repo }) => repo === name);
+    const comments = world.state.comments.filter((one) => one.repo === name && world.isListed(one));
     return c.json(page(c, chosen(c, comments)).map(world.describeComment));
   });
 
   // Always newest first.
   api.get("/repos/:owner/:repo/issues/events", (c) => {
     const name = nameOf(c);
-    const events = world.issueEvents.filter(({ issue }) => issue.repo === name).toReversed();
+    const isShown = (event: IssueEvent): boolean => event.issue.repo === name && world.isListed(event);
+    const events = world.issueEvents.filter(isShown).toReversed();
     return c.json(
       page(c, events).map((event) =>
         eventJson(event, world.findUser(event.actor), world.describeIssue(event.issue)),

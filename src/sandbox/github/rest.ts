@@ -1,10 +1,10 @@
 /** The part of GitHub's REST API that a bot on issues uses, with GitHub's statuses and error bodies. */
 import { type Context, Hono } from "hono";
 import type { Access } from "./access.ts";
-import { ApiError, type Env, found, notFound, page } from "./answers.ts";
+import { ApiError, type Env, found, Moved, notFound, page } from "./answers.ts";
 import type { Deliveries } from "./deliveries.ts";
 import { addHookRoutes } from "./hook-routes.ts";
-import { labelJson, userJson } from "./payloads.ts";
+import { labelJson, repositoryJson, userJson } from "./payloads.ts";
 import { addRecentRoutes } from "./recent-routes.ts";
 import { type Comment, type Issue, type Repository, type Role, same, type User } from "./snapshot.ts";
 import { plainColor, type World } from "./world.ts";
@@ -48,8 +48,16 @@ export function createRest(
     return repo;
   }
   const fullName = (repo: Repository): string => `${repo.owner}/${repo.name}`;
-  const issueOf = (c: Context<Env>): Issue =>
-    found(world.findIssue(fullName(repoOf(c)), Number(c.req.param("number"))));
+  /** A transferred issue has another address, but GitHub does not know it when comments are posted. */
+  function issueOf(c: Context<Env>): Issue {
+    const name = fullName(repoOf(c));
+    const number = Number(c.req.param("number"));
+    const there = world.findTransferred(name, number);
+    const isPost = c.req.method === "POST" && c.req.path.endsWith("/comments");
+    if (there === undefined || isPost) return found(world.findIssue(name, number));
+    const rest = c.req.path.replace(/^.*?\/issues\/\d+/, "");
+    throw new Moved(`/repositories/${world.findRepo(there.repo)?.id}/issues/${there.number}${rest}`);
+  }
   const commentOf = (c: Context<Env>): Comment =>
     found(world.findComment(fullName(repoOf(c)), Number(c.req.param("id"))));
   function commentText(body: Record<string, unknown>): string {
@@ -58,6 +66,9 @@ export function createRest(
       throw invalid("IssueComment", "body", "missing_field");
     if (text.length > maxCommentLength) throw invalid("IssueComment", "body", "too_long");
     return text;
+  }
+  function notSuspended(): void {
+    if (access.isSuspended()) throw new ApiError(403, "This installation has been suspended");
   }
   const appOnly = (c: Context<Env>) => {
     const app = access.app;
@@ -70,7 +81,11 @@ export function createRest(
   api.use(async (c, next) => {
     const caller = access.callerOf(c.req.header("authorization") ?? null);
     if (caller === null) throw new ApiError(401, "Bad credentials");
+    if (caller.kind === "installation") notSuspended();
     c.set("caller", caller);
+    const [, name = "", rest = ""] = /^\/repos\/([^/]+\/[^/]+)(\/.*)?$/.exec(c.req.path) ?? [];
+    const renamed = world.findRepo(name) === undefined ? world.findRenamed(name) : undefined;
+    if (renamed !== undefined) throw new Moved(`/repositories/${renamed.id}${rest}`);
     await next();
   });
 
@@ -85,6 +100,11 @@ export function createRest(
     const app = appOnly(c);
     return c.json({ id: app.id, slug: app.slug, name: app.slug });
   });
+  api.get("/repos/:owner/:repo", (c) => {
+    const repo = repoOf(c);
+    const owner = found(world.findUser(repo.owner));
+    return c.json(repositoryJson(repo, owner));
+  });
   api.get("/repos/:owner/:repo/installation", (c) => {
     const app = appOnly(c);
     const { owner } = found(world.findRepo(`${c.req.param("owner")}/${c.req.param("repo")}`));
@@ -95,6 +115,7 @@ export function createRest(
     appOnly(c);
     const id = Number(c.req.param("id"));
     if (!world.state.repos.some((repo) => repo.id === id)) throw notFound();
+    notSuspended();
     const permissions = { issues: "write", pull_requests: "write", metadata: "read" };
     return c.json({ ...access.mint(id), permissions, repository_selection: "all" }, 201);
   });
@@ -107,7 +128,9 @@ export function createRest(
 
   api.get("/repos/:owner/:repo/issues/:number/comments", (c) => {
     const since = Date.parse(c.req.query("since") ?? "") || 0;
-    const comments = world.commentsOf(issueOf(c)).filter((comment) => Date.parse(comment.updatedAt) >= since);
+    const comments = world
+      .commentsOf(issueOf(c))
+      .filter((comment) => Date.parse(comment.updatedAt) >= since && world.isListed(comment));
     return c.json(page(c, comments).map(world.describeComment));
   });
   api.post("/repos/:owner/:repo/issues/:number/comments", async (c) => {
@@ -122,6 +145,10 @@ export function createRest(
     void world.editComment(comment, commentText(await bodyOf(c)), userOf(c).login);
     return c.json(world.describeComment(comment));
   });
+  api.delete("/repos/:owner/:repo/issues/comments/:id", (c) => {
+    void world.deleteComment(commentOf(c), userOf(c).login);
+    return c.body(null, 204);
+  });
   api.post("/repos/:owner/:repo/issues/comments/:id/reactions", async (c) => {
     const { content } = await bodyOf(c);
     if (typeof content !== "string" || !reactionContents.includes(content)) {
@@ -135,14 +162,22 @@ export function createRest(
   api.get("/repos/:owner/:repo/issues/:number/labels", (c) =>
     c.json(page(c, world.labelsOf(issueOf(c))).map(labelJson)),
   );
-  api.post("/repos/:owner/:repo/issues/:number/labels", async (c) => {
-    const issue = issueOf(c);
+  async function labelNames(c: Context<Env>): Promise<string[]> {
     const body: unknown = await c.req.json();
     const names = Array.isArray(body) ? body : Object(body).labels;
     if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
       throw invalid("Label", "name", "invalid");
     }
-    world.addLabels(issue, names, userOf(c).login);
+    return names;
+  }
+  api.post("/repos/:owner/:repo/issues/:number/labels", async (c) => {
+    const issue = issueOf(c);
+    world.addLabels(issue, await labelNames(c), userOf(c).login);
+    return c.json(world.labelsOf(issue).map(labelJson));
+  });
+  api.put("/repos/:owner/:repo/issues/:number/labels", async (c) => {
+    const issue = issueOf(c);
+    world.setLabels(issue, await labelNames(c), userOf(c).login);
     return c.json(world.labelsOf(issue).map(labelJson));
   });
   api.delete("/repos/:owner/:repo/issues/:number/labels/:name", (c) => {
@@ -151,6 +186,10 @@ export function createRest(
       throw new ApiError(404, "Label does not exist");
     }
     return c.json(world.labelsOf(issue).map(labelJson));
+  });
+  api.get("/repos/:owner/:repo/labels/:name", (c) => {
+    const name = c.req.param("name");
+    return c.json(labelJson(found(repoOf(c).labels.find((label) => same(label.name, name)))));
   });
   api.post("/repos/:owner/:repo/labels", async (c) => {
     const repo = repoOf(c);
@@ -177,6 +216,14 @@ export function createRest(
 
   api.notFound((c) => c.json({ message: "Not Found", documentation_url: documentation, status: "404" }, 404));
   api.onError((error, c) => {
+    if (error instanceof Moved) {
+      const { origin, search } = new URL(c.req.url);
+      const url = `${origin}${error.path}`;
+      const body = { message: error.message, url, documentation_url: documentation };
+      // A repository's redirect keeps the method; an issue's does not.
+      const keeps = c.req.method !== "GET" && !c.req.path.includes("/issues/");
+      return c.json(body, keeps ? 307 : 301, { location: `${url}${search}` });
+    }
     if (!(error instanceof ApiError)) return c.json({ message: "Server Error" }, 500);
     const { status, message, errors } = error;
     const body = { message, errors, documentation_url: documentation, status: String(status) };

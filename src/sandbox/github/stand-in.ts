@@ -1,4 +1,5 @@
 /** A stateful stand-in for GitHub's REST API and webhooks, for tests and the sandbox. */
+import { setTimeout as delay } from "node:timers/promises";
 import { createFaults, type Fault, silence, type Trouble, withTrouble } from "#sandbox/stand-in/faults.ts";
 import { createListeners } from "#sandbox/stand-in/listeners.ts";
 import { type AppSettings, createAccess } from "./access.ts";
@@ -16,8 +17,12 @@ export interface GitHubStandInOptions {
   readonly token: string;
   /** Where webhooks go; called for each delivery. */
   readonly webhookUrl: () => string;
-  /** Milliseconds since the epoch. */
+  /** GitHub's clock: milliseconds since the epoch. */
   readonly now?: () => number;
+  /** How long lists don't show what is new, in milliseconds; 0 if absent. */
+  readonly lagMs?: () => number;
+  /** How many webhooks of the bot get each event; 1 if absent. */
+  readonly hooks?: number;
   readonly initial?: GitHubSnapshot;
   /** A GitHub App that is installed everywhere. */
   readonly app?: AppSettings;
@@ -38,6 +43,8 @@ export interface GitHubFault extends Fault {
     readonly status?: number;
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: unknown;
+    /** Answers this much later, in milliseconds. */
+    readonly lateMs?: number;
   };
 }
 
@@ -66,11 +73,11 @@ export interface Connection {
 /** Creates the stand-in. People's actions run as `user` and resolve when the webhook was answered. */
 export function createGitHubStandIn(options: GitHubStandInOptions) {
   const { webhookSecret, webhookUrl, token, app, now = Date.now } = options;
-  const { redeliveryDelayMs = () => 0, hooksAllowed = false } = options;
+  const { redeliveryDelayMs = () => 0, hooksAllowed = false, lagMs = () => 0, hooks = 1 } = options;
   const { notify: onChange, subscribe } = createListeners();
-  const deliveries = createDeliveries({ webhookSecret, webhookUrl, now, onChange, redeliveryDelayMs });
+  const deliveries = createDeliveries({ webhookSecret, webhookUrl, now, onChange, hooks, redeliveryDelayMs });
   const state = structuredClone(options.initial ?? defaultSnapshot());
-  const world = createWorld({ state, now, deliver: deliveries.deliver, onChange });
+  const world = createWorld({ state, now, lagMs, deliver: deliveries.deliver, onChange });
   const access = createAccess({ world, token, app, now });
   const rest = createRest(world, access, deliveries, hooksAllowed);
   const faults = createFaults<GitHubFault>();
@@ -91,6 +98,16 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
     (method === undefined || method.toUpperCase() === call.method) &&
     (typeof path === "string" ? path === call.path : path.test(call.path));
 
+  /** `/repositories/<id>` is another address of a repository. */
+  function byName(request: Request): Request {
+    const url = new URL(request.url);
+    const [, id, rest = ""] = /^\/repositories\/(\d+)(\/.*)?$/.exec(url.pathname) ?? [];
+    const repo = id === undefined ? undefined : world.findRepoById(Number(id));
+    if (repo === undefined) return request;
+    url.pathname = `/repos/${repo.owner}/${repo.name}${rest}`;
+    return new Request(url, request);
+  }
+
   async function answer(request: Request, connection: Connection | undefined, call: Call): Promise<Response> {
     const trouble = faults.take((fault) => hits(fault, call)) ?? {};
     const cut = (): Promise<Response> => {
@@ -99,9 +116,11 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
     };
     const response = await withTrouble(trouble, request, cut, () => {
       const { status, body = { message: "Something failed" } } = trouble;
-      return status === undefined ? rest.fetch(request) : Response.json(body, { status });
+      return status === undefined ? rest.fetch(byName(request)) : Response.json(body, { status });
     });
-    for (const [name, value] of Object.entries({ ...limitHeaders(), ...trouble.headers })) {
+    if (trouble.lateMs !== undefined) await delay(trouble.lateMs);
+    const date = new Date(now()).toUTCString();
+    for (const [name, value] of Object.entries({ ...limitHeaders(), date, ...trouble.headers })) {
       response.headers.set(name, value);
     }
     return response;
@@ -144,6 +163,20 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
     },
     async deleteComment(o: By & { id: number }) {
       return { delivery: await world.deleteComment(world.commentOf(o.repo, o.id), o.user) };
+    },
+    /** Renames the repository, or transfers it to another owner; `to` is `owner/name`. */
+    renameRepo: world.renameRepo,
+    /** Resolves with the issue's new number. */
+    async transferIssue(o: By & { issue: number; to: string }) {
+      const { issue, delivery } = world.transferIssue(world.issueOf(o.repo, o.issue), o.to, o.user);
+      return { number: issue.number, delivery: await delivery };
+    },
+    /** Turns the webhooks off: no delivery is made. */
+    turnOff: deliveries.suspend,
+    /** Suspends the App, which then may do nothing and gets no deliveries. */
+    suspend(isSuspended: boolean): void {
+      deliveries.suspend(isSuspended);
+      access.suspend(isSuspended);
     },
     lock(o: { repo: string; issue: number }): void {
       world.issueOf(o.repo, o.issue).locked = true;

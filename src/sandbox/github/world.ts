@@ -27,11 +27,13 @@ function existing<T>(found: T | undefined, what: string): T {
 export function createWorld({
   state,
   now,
+  lagMs,
   deliver,
   onChange,
 }: {
   state: GitHubSnapshot;
   now: () => number;
+  lagMs: () => number;
   deliver: Deliveries["deliver"];
   onChange: () => void;
 }) {
@@ -40,6 +42,15 @@ export function createWorld({
     return state.lastId;
   };
   const time = (): string => timeOf(now());
+  const formerNames = new Map<string, Repository>();
+  const transferred = new Map<string, Issue>();
+  const addressOf = (fullName: string, number: number): string => `${fullName}#${number}`.toLowerCase();
+  /** Times of creation, to the millisecond. */
+  const bornMs = new WeakMap<object, number>();
+  function born<T extends object>(item: T): T {
+    bornMs.set(item, now());
+    return item;
+  }
 
   const findUser = (login: string): User | undefined => state.users.find((user) => same(user.login, login));
   const findRepo = (fullName: string): Repository | undefined =>
@@ -91,7 +102,7 @@ export function createWorld({
   }
   const issueEvents: IssueEvent[] = [];
   function record(kind: IssueEvent["kind"], issue: Issue, actor: string, label: Label | null = null): void {
-    issueEvents.push({ id: nextId(), kind, issue, actor, label, createdAt: time() });
+    issueEvents.push(born({ id: nextId(), kind, issue, actor, label, createdAt: time() }));
   }
 
   function createLabel(repo: Repository, name: string, color: string, description: string | null): Label {
@@ -105,8 +116,16 @@ export function createWorld({
     state,
     /** Oldest first. */
     issueEvents: issueEvents as readonly IssueEvent[],
+    /** Whether lists show it already. */
+    isListed: (item: object): boolean => (bornMs.get(item) ?? 0) + lagMs() <= now(),
     findUser,
     findRepo,
+    /** The repository that had the name before it was renamed. */
+    findRenamed: (fullName: string): Repository | undefined => formerNames.get(fullName.toLowerCase()),
+    /** The issue to which this one was transferred. */
+    findTransferred: (fullName: string, number: number): Issue | undefined =>
+      transferred.get(addressOf(fullName, number)),
+    findRepoById: (id: number): Repository | undefined => state.repos.find((repo) => repo.id === id),
     findIssue,
     findComment,
     issueOf,
@@ -141,6 +160,44 @@ export function createWorld({
       return { issue, delivery: announce("opened", issue, by) };
     },
 
+    /** Gives the repository another `owner/name`; the old one redirects. */
+    renameRepo(fullName: string, to: string): void {
+      const repo = repoOf(fullName);
+      const [owner = "", name = ""] = to.split("/");
+      const isInside = ({ repo: of }: { readonly repo: string }): boolean => same(of, fullName);
+      const inside = [...state.issues.filter(isInside), ...state.comments.filter(isInside)];
+      repo.owner = owner;
+      repo.name = name;
+      for (const item of inside) item.repo = to;
+      formerNames.set(fullName.toLowerCase(), repo);
+      formerNames.delete(to.toLowerCase());
+      onChange();
+    },
+
+    /** Makes the issue anew in another repository, its comments with new ids, as GitHub does. */
+    transferIssue(old: Issue, to: string, by: string) {
+      const target = repoOf(to);
+      target.lastNumber += 1;
+      const labels = old.labels.filter((name) => target.labels.some((label) => same(label.name, name)));
+      const repo = `${target.owner}/${target.name}`;
+      const issue: Issue = { ...old, id: nextId(), repo, number: target.lastNumber, labels };
+      state.issues.push(issue);
+      const moved = commentsOf(old).map((comment) =>
+        born({ ...comment, id: nextId(), repo, issue: issue.number, reactions: [] }),
+      );
+      state.comments.push(...moved);
+      const changes = {
+        new_issue: describeIssue(issue),
+        new_repository: repositoryJson(target, user(target.owner)),
+      };
+      const delivery = announce("transferred", old, by, { changes });
+      transferred.set(addressOf(old.repo, old.number), issue);
+      const isOld = (comment: Comment): boolean => comment.repo === old.repo && comment.issue === old.number;
+      state.comments = state.comments.filter((comment) => !isOld(comment));
+      state.issues = state.issues.filter((other) => other !== old);
+      return { issue, delivery };
+    },
+
     closeIssue(issue: Issue, by: string): Promise<Delivery> {
       issue.state = "closed";
       issue.updatedAt = time();
@@ -162,6 +219,13 @@ export function createWorld({
       });
     },
 
+    /** Replaces all labels of the issue. */
+    setLabels(issue: Issue, names: readonly string[], by: string): void {
+      const gone = issue.labels.filter((old) => !names.some((name) => same(name, old)));
+      for (const name of gone) void this.removeLabel(issue, name, by);
+      this.addLabels(issue, names, by);
+    },
+
     /** Returns undefined if the issue does not have the label. */
     removeLabel(issue: Issue, name: string, by: string): Promise<Delivery> | undefined {
       const label = labelsOf(issue).find((candidate) => same(candidate.name, name));
@@ -174,7 +238,7 @@ export function createWorld({
 
     addComment(issue: Issue, body: string, by: string) {
       const at = time();
-      const comment: Comment = {
+      const comment: Comment = born({
         id: nextId(),
         repo: issue.repo,
         issue: issue.number,
@@ -183,7 +247,7 @@ export function createWorld({
         createdAt: at,
         updatedAt: at,
         reactions: [],
-      };
+      });
       state.comments.push(comment);
       issue.updatedAt = at;
       const announced = { comment: describeComment(comment) };

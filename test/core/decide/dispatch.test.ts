@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { dispatchKey, referenceLine } from "#core/run.ts";
 import {
   alice,
+  at,
   channel,
   comment,
   issue,
@@ -139,7 +140,7 @@ test("a label by a person without write access starts nothing, and the person ge
   expect(it.thread().runs).toEqual([]);
   expect(it.said("tell")).toEqual(["Sorry, this needs write access to the repository."]);
   it.performAll();
-  it.give(labelled());
+  it.give(labelled("agent", { at: at(60) }));
   it.done("permission", { permission: "read" });
   expect(it.effects("tell")).toEqual([]);
 });

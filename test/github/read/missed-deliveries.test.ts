@@ -134,14 +134,17 @@ describe.each(ways)("%s", (_, options) => {
     expect(github.attempts()).toBe(130);
   });
 
-  it("skips a delivery that GitHub has just deleted", async () => {
+  it("reads back what was in a delivery that GitHub has just deleted", async () => {
     const github = await begin(options);
     await using _end = github;
     github.state.down = true;
     await github.label();
     await github.say("still there");
     github.standIn.fail({ method: "GET", path: /\/deliveries\/\d+$/, with: { status: 404 } });
-    expect(await github.missed()).toMatchObject([{ text: "still there" }]);
+    expect(await github.missed()).toMatchObject([
+      { kind: "label", recovered: true },
+      { text: "still there" },
+    ]);
   });
 
   it("rejects without requests during a rate limit, and returns everything afterwards", async () => {

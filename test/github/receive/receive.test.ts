@@ -37,7 +37,8 @@ describe("a labelled issue", () => {
         at: "2026-03-01T12:00:00Z",
         by: { platform: "github", id: "alice", name: "alice", bot: false, permission: "unknown" },
         scope: "github:octo/app",
-        place: "github:octo/app#1",
+        place: "github:100#1",
+        formerPlaces: ["github:octo/app#1"],
         label: "agent",
         subject: {
           title: "Broken",
@@ -82,7 +83,8 @@ describe("a new comment", () => {
         at: "2026-03-01T12:00:00Z",
         by: { platform: "github", id: "alice", name: "alice", bot: false, permission: "unknown" },
         scope: "github:octo/app",
-        place: "github:octo/app#1",
+        place: "github:100#1",
+        formerPlaces: ["github:octo/app#1"],
         text: "run --model x fix it\nsoon",
         message: String(id),
         subject: {
@@ -118,7 +120,7 @@ describe("a new comment", () => {
     await github.standIn.openIssue({ user: "bob", repo, title: "A change", pullRequest: true });
     await github.standIn.comment({ user: "alice", repo, issue: 1, body: "/agent status" });
     expect(github.events).toMatchObject([
-      { kind: "command", place: "github:octo/app#1", subject: { url: "https://github.com/octo/app/pull/1" } },
+      { kind: "command", place: "github:100#1", subject: { url: "https://github.com/octo/app/pull/1" } },
     ]);
   });
 
@@ -252,6 +254,7 @@ describe("a request that is not GitHub's", () => {
       accept: async () => "saved" as const,
       log: silentLog,
       identity: () => Promise.reject(),
+      learn: () => {},
       heard: () => {},
     };
     expect(() => createListener({ ...options, webhookSecret: " , " })).toThrow("GITHUB_WEBHOOK_SECRET");

@@ -201,15 +201,38 @@ describe("a permission", () => {
 });
 
 describe("a state label", () => {
+  it("leaves the labels that people add while it is set", async () => {
+    await using github = await start();
+    await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+    await github.standIn.label({ user: "alice", repo, issue: 1, label: "agent:running" });
+    github.state.before = async ({ method }) => {
+      if (method !== "PUT") return;
+      await github.standIn.label({ user: "alice", repo, issue: 1, label: "urgent" });
+    };
+    const done = effect({ kind: "label", label: "agent:done", revision: 1 });
+    expect(await github.platform.perform(done, first)).toMatchObject({ ok: true });
+    expect(github.standIn.snapshot().issues[0]?.labels).toEqual(["agent:done", "urgent"]);
+  });
+
+  it("is made once in a repository, and never if people have made it", async () => {
+    await using github = await start();
+    for (const title of ["One", "Two"]) await github.standIn.openIssue({ user: "bob", repo, title });
+    for (const at of ["github:octo/app#1", "github:octo/app#2"]) {
+      const label = effect({ kind: "label", label: "agent:done", revision: 1 }, { at });
+      await github.platform.perform(label, first);
+    }
+    const calls = github.calls().filter((call) => call.includes("/repos/octo/app/labels"));
+    expect(calls).toEqual(["GET /repos/octo/app/labels/agent%3Adone", "POST /repos/octo/app/labels"]);
+  });
+
   it("may have been removed by somebody meanwhile", async () => {
     await using github = await start();
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     await github.standIn.label({ user: "alice", repo, issue: 1, label: "agent:queued" });
-    github.standIn.fail({
-      method: "DELETE",
-      path: /labels/,
-      with: { status: 404, body: { message: "Gone" } },
-    });
+    github.state.before = async ({ method }) => {
+      if (method !== "PUT") return;
+      await github.standIn.unlabel({ user: "alice", repo, issue: 1, label: "agent:queued" });
+    };
     const done = await github.platform.perform(
       effect({ kind: "label", label: "agent:done", revision: 1 }),
       first,

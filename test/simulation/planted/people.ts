@@ -21,7 +21,7 @@ const saying =
     (effect.kind === "reply" || effect.kind === "tell") && headline(effect.view).includes(words);
 
 const believing = (change: (event: PersonEvent) => PersonEvent): Plant => ({
-  accept: (accept) => (event) => accept(change(event)),
+  accept: (accept) => (event) => accept(event.kind === "moved" ? event : change(event)),
 });
 
 export const people: readonly Planted[] = [

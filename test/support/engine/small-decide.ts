@@ -150,6 +150,8 @@ export function createSmallDecide(): SmallDecide {
         case "button":
         case "label":
           return fromPerson(thread, event);
+        case "moved":
+          return { kind: "ignore" };
         case "outcome":
           outcomes.push({ effect: event.effect, outcome: event.outcome });
           if (thread === null) return { kind: "ignore" };

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { GitHubAuth } from "#github/client.ts";
 import { createListener } from "#github/receive/receive.ts";
 import { createGitHubPlatform } from "#github/send/send.ts";
@@ -28,7 +28,7 @@ export const appAuth: GitHubAuth = { appId, privateKey };
 
 export interface StartOptions {
   readonly auth?: GitHubAuth;
-  readonly accept?: Accept;
+  readonly accept?: Accept<PlatformEvent>;
   readonly initial?: GitHubSnapshot;
   /** The receiver's secret; the stand-in signs with `webhookSecret`. */
   readonly receiverSecret?: string;
@@ -36,29 +36,44 @@ export interface StartOptions {
   readonly permissionTtlMs?: number;
   /** Whether the token may see and use the repository's webhook. */
   readonly hooksAllowed?: boolean;
+  /** The clocks run; otherwise tests set them. */
+  readonly realTime?: boolean;
+  /** How many webhooks of the bot get each event. */
+  readonly hooks?: number;
   /** The platform's `publicUrl`. */
   readonly publicUrl?: string;
 }
 
-/** Starts both. `clock.ms` is the time for the stand-in and the adapter. */
+/** Starts both. `clock.ms` is the adapter's time; the stand-in's differs by `skewMs`, and its lists lag. */
 export async function start(options: StartOptions = {}) {
-  const clock = { ms: Date.parse("2026-03-01T12:00:00Z") };
+  const clock = { ms: Date.parse("2026-03-01T12:00:00Z"), skewMs: 0, lagMs: 0 };
+  if (options.realTime) Object.defineProperty(clock, "ms", { get: Date.now });
   // JWTs and their expiry are checked against the real clock by Octokit.
-  if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
+  else if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
   const now = (): number => clock.ms;
-  const events: PersonEvent[] = [];
+  const events: PlatformEvent[] = [];
   const { log, lines } = recordingLog();
   const hook = { url: "" };
   const standIn = createGitHubStandIn({
     webhookSecret,
     token,
     webhookUrl: () => hook.url,
-    now,
+    now: () => clock.ms + clock.skewMs,
+    lagMs: () => clock.lagMs,
+    hooks: options.hooks ?? 1,
     app: { id: appId, slug, publicKey },
     ...(options.initial ? { initial: options.initial } : {}),
     hooksAllowed: options.hooksAllowed ?? false,
   });
-  const api = await listen(createServer(getRequestListener((request, env) => standIn.fetch(request, env))));
+  const state = { down: false, before: async (_: Request): Promise<void> => {} };
+  const api = await listen(
+    createServer(
+      getRequestListener(async (request, connection) => {
+        await state.before(request);
+        return standIn.fetch(request, connection);
+      }),
+    ),
+  );
   const platform = createGitHubPlatform({
     auth: options.auth ?? tokenAuth,
     apiUrl: api.url,
@@ -68,8 +83,7 @@ export async function start(options: StartOptions = {}) {
     ...(options.permissionTtlMs === undefined ? {} : { permissionTtlMs: options.permissionTtlMs }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
   });
-  const state = { down: false };
-  const accept: Accept = async (event) => {
+  const accept: Accept<PlatformEvent> = async (event) => {
     if (state.down) throw new Error("nothing can be saved");
     events.push(event);
     return options.accept?.(event) ?? "saved";
@@ -79,6 +93,7 @@ export async function start(options: StartOptions = {}) {
     log,
     webhookSecret: options.receiverSecret ?? webhookSecret,
     identity: platform.identity,
+    learn: platform.learn,
     heard: platform.heard,
   });
   const receiver = await listen(createServer(listener));
@@ -92,7 +107,7 @@ export async function start(options: StartOptions = {}) {
     lines,
     clock,
     hook,
-    /** While `down` is true, nothing is taken in and every delivery fails. */
+    /** While `down` is true, nothing is taken in and every delivery fails. `before` is called before each request. */
     state,
     /** Method and path of the REST calls so far. */
     calls: (): string[] => standIn.calls.map(({ method, path }) => `${method} ${path}`),

@@ -1,4 +1,4 @@
-import type { PersonEvent } from "#core/event.ts";
+import type { PlatformEvent } from "#core/event.ts";
 import type { Missed } from "#ports.ts";
 import type { World } from "./world.ts";
 
@@ -14,7 +14,7 @@ export function looking(
   let text: string | null = kept;
   let waitMs: number | undefined;
   let platform = world.platform;
-  const look = async (): Promise<readonly PersonEvent[]> => {
+  const look = async (): Promise<readonly PlatformEvent[]> => {
     const keep = (newer: string, moreInMs?: number): void => {
       if (look.keeps) text = newer;
       waitMs = moreInMs;
@@ -33,7 +33,7 @@ export function looking(
   look.kept = (): string | null => text;
   look.moreInMs = (): number | undefined => waitMs;
   /** Searches as after a restart, when the next round may begin at once. */
-  look.later = (): Promise<readonly PersonEvent[]> => {
+  look.later = (): Promise<readonly PlatformEvent[]> => {
     platform = world.restarted();
     return look();
   };
@@ -41,5 +41,5 @@ export function looking(
 }
 
 /** Returns the events' texts. */
-export const textsOf = (events: readonly PersonEvent[]): readonly string[] =>
+export const textsOf = (events: readonly PlatformEvent[]): readonly string[] =>
   events.map((event) => (event.kind === "reply" ? event.text : ""));
