@@ -1,6 +1,6 @@
 import type { Decide, Decision } from "#core/decide/decide.ts";
 import { type Event, refOf } from "#core/event.ts";
-import type { Ref } from "#core/place.ts";
+import type { Place, Ref } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Clock, Store } from "#ports.ts";
 
@@ -46,19 +46,19 @@ export function createSave(options: {
   /** Number of each thread's latest decision: changes are made in order, but may resolve out of order. */
   const newest = new Map<Ref, number>();
 
-  /** Returns the first of the event's places that has a thread; its present place if none has. */
-  async function leadingTo(event: Event): Promise<Ref> {
-    const ref = refOf(event);
-    const former = "formerPlaces" in event ? (event.formerPlaces ?? []) : [];
-    if (former.length === 0 || (await store.find(ref)) !== null) return ref;
+  /** Returns the ref, if it has a thread, or else the first of the former places that has one. */
+  async function leadingTo(ref: Ref, former: readonly Place[]): Promise<Ref> {
+    if ((await store.find(ref)) !== null) return ref;
     for (const place of former) if ((await store.find(place)) !== null) return place;
     return ref;
   }
 
-  return async (event, { ref: given, onlyKnown = false } = {}) => {
+  return async (event, { ref: given = refOf(event), onlyKnown = false } = {}) => {
     underWay += 1;
     try {
-      const ref = given ?? (await leadingTo(event));
+      const former = "formerPlaces" in event ? (event.formerPlaces ?? []) : [];
+      // Without a pause, changes are made in the order of the calls.
+      const ref = former.length === 0 ? given : await leadingTo(given, former);
       const change = await store.change<Change>(ref, (before) => {
         decisions += 1;
         const number = decisions;

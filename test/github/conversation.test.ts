@@ -100,7 +100,8 @@ it("a run costs at most six writes from its label to its reply, once the reposit
     counts.push(bot.writes().length - before);
   }
   // The first run in a repository makes two labels.
-  expect(counts).toEqual([8, 6]);
+  expect(counts[0]).toBeLessThanOrEqual(8);
+  expect(counts[1]).toBeLessThanOrEqual(6);
 });
 
 it("a label and a comment that two webhooks deliver at once take effect once", async () => {
