@@ -54,12 +54,14 @@ const catchUpIntervalMs = 5 * 60_000;
 /** Starts the bot. If that fails, everything already started is stopped. */
 async function start(config: Config, environment: Given, secrets: string[], log: Log): Promise<Started> {
   await using stops = new AsyncDisposableStack();
-  const store = await openStore({ dataDir: config.dataDir, log, now: clock.now });
+  const { api, rules, dataDir } = config;
+  const sandboxed = isSandboxed(config.platforms);
+  // Threads of real platforms must not be answered by the sandbox's: they wait until theirs are set up again.
+  const name = sandboxed ? { name: "sandbox-threads.db" } : {};
+  const store = await openStore({ dataDir, log, now: clock.now, ...name });
   stops.defer(() => store.close());
   stops.defer(removeOldThreads({ store, clock, log }));
 
-  const { api, rules } = config;
-  const sandboxed = isSandboxed(config.platforms);
   const accept: Accept<PlatformEvent> = (...given) => engine.accept(...given);
   const openAll = (settings: readonly PlatformSettings[]): Promise<OpenPlatform[]> =>
     Promise.all(settings.map((one) => one.open({ accept, log, clock, publicUrl: config.publicUrl })));

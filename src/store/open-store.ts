@@ -20,6 +20,8 @@ export interface OpenStoreOptions {
   readonly now: () => number;
   /** Settled threads are removed after this time; 90 days by default. */
   readonly retentionMs?: number;
+  /** The database's name; `databaseName` by default. Another one takes over no files of earlier versions. */
+  readonly name?: string;
 }
 
 /** Name of the database in the data folder. */
@@ -30,14 +32,14 @@ export const databaseName = "threads.db";
  * `FolderInUse` if another process has the folder, with `NewerDatabase`, and with `StoreError`.
  */
 export async function openStore(options: OpenStoreOptions): Promise<LocalStore> {
-  const { dataDir, log, now, retentionMs = 90 * dayMs } = options;
-  const path = join(dataDir, databaseName);
+  const { dataDir, log, now, retentionMs = 90 * dayMs, name = databaseName } = options;
+  const path = join(dataDir, name);
   let unlock = async (): Promise<void> => undefined;
   try {
     unlock = await lockFolder(dataDir);
     const database = await openThreads(path, log);
     try {
-      await importFiles(dataDir, path, log);
+      if (name === databaseName) await importFiles(dataDir, path, log);
       const writer = createDatabaseWriter(writerThreads(path), log);
       const tables = new ThreadTables(database, writer, path, log);
       return new LocalStore({ tables, retentionMs, now, log, unlock });
