@@ -6,11 +6,13 @@ import { checkCards } from "./cards.ts";
 import { checkDeeds } from "./deeds.ts";
 import { checkRuns } from "./runs.ts";
 import { checkStore } from "./store.ts";
+import { checkTwins } from "./twins.ts";
 
 export function judge(world: World, deeds: readonly Deed[]): void {
-  const seen = gather(world, deeds);
-  checkRuns(seen);
-  checkDeeds(seen);
-  checkCards(seen);
-  checkStore(seen);
+  const outside = gather(world, deeds);
+  checkRuns(outside);
+  checkDeeds(outside);
+  checkCards(outside);
+  checkStore(outside);
+  checkTwins(outside);
 }

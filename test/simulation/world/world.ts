@@ -5,9 +5,12 @@ import { createRandom } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
 import { type BotProcess, createProcess, type Plant } from "./bot-process.ts";
 import { ChatPlatform } from "./chat.ts";
+import { ChatPort } from "./chat-port.ts";
 import { Disk } from "./disk.ts";
-import { Machine } from "./machine.ts";
+import { type Life, Machine } from "./machine.ts";
+import { RunsClients } from "./runs-client.ts";
 import { RunsService } from "./runs-service.ts";
+import { everyFeature, type Feature } from "./troubles.ts";
 import { drawWeather } from "./weather.ts";
 
 export const channel = "slack:T1:C1";
@@ -24,6 +27,9 @@ export class World {
   readonly slack: ChatPlatform;
   readonly github: ChatPlatform;
   readonly rules: Rules;
+  readonly lives: Life[] = [];
+  readonly #clients: RunsClients;
+  readonly #ports: readonly ChatPort[];
   readonly #plant: Plant;
   #process: BotProcess | null = null;
 
@@ -34,15 +40,24 @@ export class World {
       recording = false,
       script = null,
       hours = false,
-    }: { plant?: Plant; recording?: boolean; script?: Script | null; hours?: boolean } = {},
+      features = new Set(everyFeature),
+    }: {
+      plant?: Plant;
+      recording?: boolean;
+      script?: Script | null;
+      hours?: boolean;
+      features?: ReadonlySet<Feature>;
+    } = {},
   ) {
-    const drawn = drawWeather(seed);
+    const drawn = drawWeather(seed, features);
     const weather = script?.weather ?? (hours ? withHours(seed, drawn) : drawn);
     this.machine = new Machine(seed, recording, script, weather);
     this.disk = new Disk(this.machine);
     this.service = new RunsService(this.machine);
     this.slack = new ChatPlatform(this.machine, "slack");
     this.github = new ChatPlatform(this.machine, "github");
+    this.#clients = new RunsClients(this.machine, this.service);
+    this.#ports = [this.slack, this.github].map((chat) => new ChatPort(this.machine, chat));
     this.slack.shut.add(foreignChannel);
     this.github.shut.add(lockedIssue);
     this.github.permissions.set("alice", "write").set("bob", "write").set("eve", "read");
@@ -69,22 +84,39 @@ export class World {
   }
 
   start(): void {
-    const { machine, disk, service, rules } = this;
+    const { machine, disk, rules } = this;
     disk.reread();
     const started = createProcess({
       machine,
       disk,
-      service,
-      platforms: [this.slack, this.github],
+      service: this.#clients,
+      platforms: this.#ports,
+      absent: this.#absent(),
       rules,
       plant: this.#plant,
     });
     this.#process = started;
-    machine.note("bot", () => `process ${started.life.number} starts`);
+    this.lives.push(started.life);
+    machine.note("bot", () => `process ${started.life.number} starts${started.absent.map((name) => `, without ${name}`)}`);
     started.engine.start().catch((error: unknown) => {
       machine.note("bot", () => `can't start: ${String(error)}`);
       if (!started.life.dead) this.crash("gives up");
     });
+  }
+
+  /** The platforms that the next process lacks; somebody notices after some minutes. */
+  #absent(): readonly string[] {
+    const { weather, healed, chance, time } = this.machine;
+    if (healed || weather.absenceRate === 0 || !chance.chance(weather.absenceRate)) return [];
+    time.after(chance.between(20_000, 600_000), () => this.stop());
+    return [chance.pick(["slack", "github"] as const)];
+  }
+
+  /** Nothing fails any more. */
+  heal(): void {
+    this.machine.healed = true;
+    this.machine.note("world", () => "heals");
+    if (this.#process !== null && (this.#process.absent.length > 0 || this.disk.unreadable !== null)) this.stop();
   }
 
   /** Kills the process; another one starts some time later. */
