@@ -11,11 +11,12 @@ import { createRandom, randomOf } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { headline } from "#test/simulation/world/chat.ts";
+import type { System } from "#test/simulation/world/clocks.ts";
 import { type Deed, Deliveries } from "#test/simulation/world/deliveries.ts";
 import type { Violation } from "#test/simulation/world/machine.ts";
 import { isOver, type SimulatedRun } from "#test/simulation/world/simulated-run.ts";
 import { calmTroubles } from "#test/simulation/world/troubles.ts";
-import type { Fate, System, Weather } from "#test/simulation/world/weather.ts";
+import type { Fate, Weather } from "#test/simulation/world/weather.ts";
 import { World } from "#test/simulation/world/world.ts";
 import { Counts } from "./counts.ts";
 

@@ -4,7 +4,8 @@ import { type History, tell } from "#test/simulation/story/history.ts";
 import { everyFeature, isFeature } from "#test/simulation/world/troubles.ts";
 import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
 
-const usage = "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all] [--only a,b] [--without a,b]";
+const usage =
+  "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all] [--only a,b] [--without a,b]";
 const values = flagsOf(
   {
     seeds: { type: "string", default: "1000" },
@@ -20,9 +21,11 @@ const values = flagsOf(
   },
   usage,
 );
-const named = (list: string): readonly string[] => list.split(",").filter((name) => name !== "" && name !== "none");
+const named = (list: string): readonly string[] =>
+  list.split(",").filter((name) => name !== "" && name !== "none");
 for (const name of named(`${values.only ?? ""},${values.without}`)) {
-  if (!isFeature(name)) throw new Error(`There is no feature ${name}. There are: ${everyFeature.join(", ")}.`);
+  if (!isFeature(name))
+    throw new Error(`There is no feature ${name}. There are: ${everyFeature.join(", ")}.`);
 }
 const features = new Set(
   (values.only === undefined ? everyFeature : named(values.only).filter(isFeature)).filter(

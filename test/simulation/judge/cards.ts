@@ -2,7 +2,13 @@
 import type { View } from "#core/view.ts";
 import { headline, type Posted } from "#test/simulation/world/chat.ts";
 import { firstOf, type Outside } from "#test/simulation/world/outside.ts";
-import { answerMark, episodeLink, isOver, type SimulatedRun, wordOn } from "#test/simulation/world/simulated-run.ts";
+import {
+  answerMark,
+  episodeLink,
+  isOver,
+  type SimulatedRun,
+  wordOn,
+} from "#test/simulation/world/simulated-run.ts";
 import { keptRun } from "./twins.ts";
 import { visibleEpisodes } from "./visible.ts";
 

@@ -32,7 +32,11 @@ function isReadBack({ world, deeds }: Outside, { event, acked, intent, saidAt = 
   const inPlace = deeds.filter((other) => other.event.place === event.place);
   if (inPlace.some(({ verb }) => verb === "mute")) return false;
   return inPlace.some(
-    (other) => other.intent === "dispatch" && other.permitted && other.acked === "saved" && (other.ackedAt ?? 0) < saidAt,
+    (other) =>
+      other.intent === "dispatch" &&
+      other.permitted &&
+      other.acked === "saved" &&
+      (other.ackedAt ?? 0) < saidAt,
   );
 }
 

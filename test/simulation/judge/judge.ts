@@ -4,6 +4,7 @@ import { gather } from "#test/simulation/world/outside.ts";
 import type { World } from "#test/simulation/world/world.ts";
 import { checkCards } from "./cards.ts";
 import { checkDeeds } from "./deeds.ts";
+import { checkPrompt } from "./prompt.ts";
 import { checkRuns } from "./runs.ts";
 import { checkStore } from "./store.ts";
 import { checkTwins } from "./twins.ts";
@@ -15,4 +16,5 @@ export function judge(world: World, deeds: readonly Deed[]): void {
   checkCards(outside);
   checkStore(outside);
   checkTwins(outside);
+  checkPrompt(outside);
 }

@@ -7,7 +7,9 @@ export function checkRuns(outside: Outside): void {
   const { world, deeds, runsOf, followUps, wrong } = outside;
   const byId = new Map(deeds.map((deed) => [deed.event.id, deed]));
   let retries = 0;
-  const stored = new Set([...world.disk.threads.values()].flatMap(({ runs }) => runs.map((run) => run.dispatch)));
+  const stored = new Set(
+    [...world.disk.threads.values()].flatMap(({ runs }) => runs.map((run) => run.dispatch)),
+  );
   for (const dispatch of runsOf.keys()) {
     if (dispatch.includes("#retry-")) retries += 1;
     const deed = byId.get(firstOf(dispatch));

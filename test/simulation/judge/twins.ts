@@ -3,18 +3,19 @@
  * one of them was ended within the hour, or told where it can't be ended.
  */
 import type { Posted } from "#test/simulation/world/chat.ts";
+import type { System } from "#test/simulation/world/clocks.ts";
 import type { Doubt } from "#test/simulation/world/machine.ts";
 import { type Outside, referenceIn } from "#test/simulation/world/outside.ts";
 import type { Heard } from "#test/simulation/world/runs-service.ts";
 import { episodeLink, isOver, type SimulatedRun, wordOn } from "#test/simulation/world/simulated-run.ts";
 import { settlingMs } from "#test/simulation/world/troubles.ts";
-import type { System } from "#test/simulation/world/weather.ts";
 
 const minute = 60_000;
 /** The hour, and the time that the last look takes if it fails first. */
 const endedWithinMs = 70 * minute;
 
-const sinceOf = (doubt: Doubt | null): number => doubt?.since ?? doubt?.life.diedAt ?? Number.POSITIVE_INFINITY;
+const sinceOf = (doubt: Doubt | null): number =>
+  doubt?.since ?? doubt?.life.diedAt ?? Number.POSITIVE_INFINITY;
 
 /** True if a reader could not find it although it waited for the settling time. */
 const wasHidden = (system: System, doubt: Doubt | null, shownAt: number): boolean =>
@@ -98,7 +99,8 @@ function checkPosts({ world, wrong }: Outside): void {
       const standing = messages.filter(
         ({ deletedAt }) => deletedAt === null || deletedAt - second.at > endedWithinMs,
       );
-      if (standing.length > 1) wrong("a twin is ended within the hour", `${effect}: ${standing.length} messages`);
+      if (standing.length > 1)
+        wrong("a twin is ended within the hour", `${effect}: ${standing.length} messages`);
       if (messages.every(({ deletedAt }) => deletedAt !== null)) wrong("one of the twins stays", effect);
     }
   }
@@ -115,7 +117,11 @@ function checkFollowUps({ world, posted, wrong }: Outside): void {
     if (all.length < 2) continue;
     const areHidden = all.slice(0, -1).every(({ run, at, text, doubt }) => {
       const shown = run.conversation.find((said) => said.text === text && said.writtenAt >= at);
-      return wasHidden("agent-runs", doubt, (shown?.writtenAt ?? Number.POSITIVE_INFINITY) + lags.conversation);
+      return wasHidden(
+        "agent-runs",
+        doubt,
+        (shown?.writtenAt ?? Number.POSITIVE_INFINITY) + lags.conversation,
+      );
     });
     if (!areHidden) wrong("a follow-up arrives exactly once", `${event} came ${all.length} times`);
     else if (!posted.some(({ kind, effect }) => kind === "tell" && effect.startsWith(`${event}/`))) {

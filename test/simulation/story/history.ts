@@ -69,7 +69,8 @@ const promptMs = 20 * minute;
 
 /** Judges that the work that waits when the world heals is done soon, whatever the clocks showed when it was put off. */
 function expectWorkDone({ machine, disk }: World): void {
-  const ids = (): readonly string[] => [...disk.threads.values()].flatMap((thread) => workIn(thread).map(({ id }) => id));
+  const ids = (): readonly string[] =>
+    [...disk.threads.values()].flatMap((thread) => workIn(thread).map(({ id }) => id));
   const waiting = new Set(ids());
   if (waiting.size === 0) return;
   machine.time.after(promptMs, () => {
@@ -107,6 +108,9 @@ function prepare(world: World, deliveries: Deliveries): void {
   for (let count = 0; count < weather.acts; count += 1) {
     time.after(random.between(100, weather.actsMs), () => people.act());
   }
+  world.onAway = (ms) => {
+    for (let count = 0; count < 3; count += 1) time.after(random.between(0, ms), () => people.act());
+  };
   for (const ms of weather.stopsAt) time.after(ms, () => world.stop());
   for (const [whose, { steps }] of Object.entries(weather.clocks)) {
     for (const { atMs, byMs } of steps) {

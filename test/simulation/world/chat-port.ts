@@ -2,17 +2,22 @@
 import type { PlatformEffect } from "#core/effect.ts";
 import type { PersonEvent } from "#core/event.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
-import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { Attempt, Missed, Pace, Platform } from "#ports.ts";
+import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { ChatPlatform, Posted } from "./chat.ts";
 import { type Doubt, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 import { settlingMs } from "./troubles.ts";
 
 const unknown = (reason: string): Fault => ({ certainty: "unknown", retryable: true, reason });
 
+const limited: Fault = { certainty: "refused", retryable: true, reason: "Too many requests.", limited: true };
+
 /** Posts in one channel, or on one platform. */
 const paceMs = 1_000;
-const paceKey = ({ at }: PlatformEffect): string => at.split(/[#]/)[0]?.split(":").slice(0, 3).join(":") ?? at;
+const paceKey = ({ at }: PlatformEffect): string =>
+  at.split(/[#]/)[0]?.split(":").slice(0, 3).join(":") ?? at;
+
+const isEdit = (effect: PlatformEffect): boolean => effect.kind === "card" && effect.message !== undefined;
 
 const isPost = (effect: PlatformEffect): boolean =>
   effect.kind === "reply" ||
@@ -60,14 +65,20 @@ export class ChatPort {
     const key = isPost(effect) ? `post of ${effect.kind}` : effect.kind;
     const limit = this.#limits.get(key);
     if (limit?.life === life.number && isEarly(limit, time.nowMs) && limit.at > machine.jumpedAt()) {
-      machine.violated("rate limits are obeyed", `${effect.id} came ${limit.until - time.nowMs} ms too early`);
+      machine.violated(
+        "rate limits are obeyed",
+        `${effect.id} came ${limit.until - time.nowMs} ms too early`,
+      );
     }
     this.#judgePace(life, effect);
     const doubt: Doubt = { life, since: null };
-    const outcome = await this.#try(life, effect, attempt, doubt);
+    const outcome = this.#isLimited(effect)
+      ? await this.#tooMany(life)
+      : await this.#try(life, effect, attempt, doubt);
     doubt.since = time.nowMs;
     if (!outcome.ok) {
       const { fault } = outcome;
+      if (!isEdit(effect)) this.#chat.failedAt.push(time.nowMs);
       if (fault.certainty === "unknown") unsure.add(effect.id);
       if (!fault.retryable) refused.add(effect.id);
       if (fault.limited === true) {
@@ -106,6 +117,17 @@ export class ChatPort {
     return effect.kind === "card" ? act(there) : { ok: true, kind: "tell" };
   }
 
+  #isLimited(effect: PlatformEffect): boolean {
+    const { healed, weather, network } = this.#machine;
+    return isEdit(effect) && !healed && weather.editLimitRate > 0 && network.chance(weather.editLimitRate);
+  }
+
+  async #tooMany(life: Life): Promise<Outcome> {
+    const retryAfterMs = 1_000 * this.#machine.network.whole(10, 60);
+    await this.#machine.outside(life, 50, () => {});
+    return { ok: false, fault: { ...limited, retryAfterMs } };
+  }
+
   async #ask(life: Life, does: () => Outcome, makes = false): Promise<Outcome> {
     const answer = await this.#machine.request(life, this.#chat.name, does, makes);
     switch (answer.kind) {
@@ -119,16 +141,7 @@ export class ChatPort {
       case "nonsense":
         return { ok: false, fault: unknown(`It ${answer.kind}.`) };
       case "limited":
-        return {
-          ok: false,
-          fault: {
-            certainty: "refused",
-            retryable: true,
-            reason: "Too many requests.",
-            retryAfterMs: answer.retryAfterMs,
-            limited: true,
-          },
-        };
+        return { ok: false, fault: { ...limited, retryAfterMs: answer.retryAfterMs } };
       default:
         return answer satisfies never;
     }

@@ -44,6 +44,8 @@ export class ChatPlatform {
   /** Effects that were finally refused, and those with a try of unknown outcome. */
   readonly refused = new Set<string>();
   readonly unsure = new Set<string>();
+  /** True times at which an effect other than an edit failed. */
+  readonly failedAt: number[] = [];
   readonly reactions = new Map<string, Set<string>>();
   readonly labels = new Map<Place, string>();
   readonly said = new Map<Place, Words[]>();
@@ -140,7 +142,9 @@ export class ChatPlatform {
         };
       }
       case "twin-posts": {
-        const twins = this.shown(lagMs).filter((one) => one.effect === effect.of && one.id !== effect.message);
+        const twins = this.shown(lagMs).filter(
+          (one) => one.effect === effect.of && one.id !== effect.message,
+        );
         for (const twin of twins) {
           twin.deletedAt = this.#machine.time.nowMs;
           this.#machine.note(this.name, () => `${twin.id}, a second message of ${effect.of}, is deleted`);

@@ -1,5 +1,5 @@
 /** The clocks of the four systems, which may be wrong, drift and step. */
-import type { System } from "./weather.ts";
+export type System = "agent-runs" | "slack" | "github";
 
 export interface ClockFaults {
   /** Ahead of true time. */

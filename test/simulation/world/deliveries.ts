@@ -114,7 +114,8 @@ export class Deliveries {
       (error: unknown) => {
         if (process.life.dead) return;
         const name = error instanceof Error ? error.name : "";
-        if (!mayRefuse.has(name)) machine.violated("whoever listens answers", `${event.id}: ${String(error)}`);
+        if (!mayRefuse.has(name))
+          machine.violated("whoever listens answers", `${event.id}: ${String(error)}`);
         end(String(error));
       },
     );

@@ -1,10 +1,10 @@
 /** The simulated machine and its network: a crash may interrupt any request or write. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
-import { aheadMs, type Clocks } from "./clocks.ts";
+import { aheadMs, type Clocks, type System } from "./clocks.ts";
 import { settlingMs } from "./troubles.ts";
 import { VirtualTime } from "./virtual-time.ts";
-import type { Fate, System, Weather } from "./weather.ts";
+import type { Fate, Weather } from "./weather.ts";
 
 /** The life of one process. Work that is under way when it dies takes effect or not, by chance. */
 export interface Life {
@@ -35,9 +35,12 @@ export interface Doubt {
   since: number | null;
 }
 
+/** The most by which clocks that drift measure a limit differently. */
+const mostDriftMs = 100;
+
 /** True if a request came before the limit ended. Requests that had started before the limit are excused. */
 export const isEarly = (limit: Limit, nowMs: number): boolean =>
-  nowMs > limit.at + 2_000 && nowMs + 2 < limit.until;
+  nowMs > limit.at + 2_000 && nowMs + mostDriftMs < limit.until;
 
 /** The time-out of each system's client. */
 const patienceMs: Readonly<Record<System, number>> = { "agent-runs": 60_000, slack: 15_000, github: 20_000 };

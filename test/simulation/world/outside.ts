@@ -65,7 +65,9 @@ export function leftTrace({ world, runsOf, followUps, posted }: Outside, { event
   const message = "message" in event ? event.message : undefined;
   return (
     runsOf.has(event.id) ||
-    posted.some(({ effect, kind, dispatch }) => ofEvent(effect) || (kind === "card" && dispatch === event.id)) ||
+    posted.some(
+      ({ effect, kind, dispatch }) => ofEvent(effect) || (kind === "card" && dispatch === event.id),
+    ) ||
     followUps.some(({ effect }) => ofEvent(effect)) ||
     [...refused].some(ofEvent) ||
     (message !== undefined && (reactions.get(message)?.size ?? 0) > 0)

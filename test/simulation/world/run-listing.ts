@@ -50,12 +50,17 @@ export function listRuns(
 }
 
 /** All timestamps come from toISOString, so that they compare as strings. */
-function isMeant(run: Run, query: RunQuery, { ignoredFilters, honoursMetadata }: Machine["weather"]): boolean {
+function isMeant(
+  run: Run,
+  query: RunQuery,
+  { ignoredFilters, honoursMetadata }: Machine["weather"],
+): boolean {
   const { name, created_after, created_before, updated_after, metadata } = query;
   const heeds = (filter: "name" | "created_after" | "updated_after"): boolean => !ignoredFilters.has(filter);
   if (name !== undefined && heeds("name") && run.agent_config?.name !== name) return false;
   if (created_after !== undefined && heeds("created_after") && run.created_at <= created_after) return false;
-  if (created_before !== undefined && heeds("created_after") && run.created_at >= created_before) return false;
+  if (created_before !== undefined && heeds("created_after") && run.created_at >= created_before)
+    return false;
   if (updated_after !== undefined && heeds("updated_after") && run.updated_at <= updated_after) return false;
   if (metadata === undefined || !honoursMetadata) return true;
   return Object.entries(metadata).every(([key, value]) => run.metadata?.[key] === value);

@@ -135,8 +135,7 @@ export class RunsService {
   #work(run: SimulatedRun): void {
     const { random } = run;
     run.begun = true;
-    if (run.conversation.length === 0)
-      this.#say(run, "user", run.request.prompt);
+    if (run.conversation.length === 0) this.#say(run, "user", run.request.prompt);
     for (const text of run.followUps) {
       if (!run.conversation.some((said) => said.text === text)) this.#say(run, "user", text);
     }

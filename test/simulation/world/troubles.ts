@@ -1,7 +1,6 @@
 /** The troubles of a world that lags, steps and goes away. Each is a feature that can be switched off. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import type { Clocks } from "./clocks.ts";
-import type { System } from "./weather.ts";
+import type { Clocks, System } from "./clocks.ts";
 
 /** What is read later than it was written. */
 export type Lagging = "runs" | "changes" | "fetch" | "conversation" | "slack" | "github";
@@ -29,12 +28,16 @@ export interface Troubles {
   readonly unreadableRate: number;
   /** Milliseconds between two searches for missed events; null: the bot searches for none. */
   readonly catchUpMs: number | null;
+  /** The probability that a process that ended stays away for long, while people go on. */
+  readonly awayRate: number;
   /** The API's client repeats what surely had no effect. */
   readonly clientRetries: boolean;
   /** A message may overtake the mention or the label that it belongs to. */
   readonly overtaking: boolean;
   /** Platforms ask for paces. */
   readonly paces: boolean;
+  /** The probability that an edit meets a rate limit that posts don't have. */
+  readonly editLimitRate: number;
 }
 
 /** The time within which each system usually shows what it did, in milliseconds. */
@@ -62,9 +65,11 @@ export const calmTroubles: Troubles = {
   olderRate: 0,
   unreadableRate: 0,
   catchUpMs: null,
+  awayRate: 0,
   clientRetries: false,
   overtaking: false,
   paces: false,
+  editLimitRate: 0,
 };
 
 const minute = 60_000;
@@ -93,11 +98,19 @@ const draws = {
       return { lags: drawn, lagRate: random.pick([0.5, 1]) };
     },
   },
+  /** A run's conversation lags behind its state. */
+  conversationLag: {
+    probability: 0.25,
+    draw: ({ lags }, random) => {
+      const conversation = settlingMs["agent-runs"] * random.pick([0.05, 0.3, 0.85]) * random.between(0.3, 1);
+      return { lags: { ...lags, conversation }, lagRate: random.pick([0.5, 1]) };
+    },
+  },
   /** One kind of read lags longer than the settling time. */
   farLag: {
     probability: 0.06,
     draw: ({ lags }, random) => {
-      const kind = random.pick(["runs", "conversation", "slack", "github"] as const);
+      const kind = random.pick(["runs", "slack", "github"] as const);
       const far = settlingMs[systemOfLag(kind)] * random.pick([1.5, 4, 15]);
       return { lags: { ...lags, [kind]: far } };
     },
@@ -129,7 +142,10 @@ const draws = {
     draw: ({ clocks }, random, actsMs) => ({
       clocks: {
         ...clocks,
-        "agent-runs": { ...clocks["agent-runs"], steps: drawSteps(random, actsMs, [5_000, 2 * minute, 12 * minute]) },
+        "agent-runs": {
+          ...clocks["agent-runs"],
+          steps: drawSteps(random, actsMs, [5_000, 2 * minute, 12 * minute]),
+        },
       },
     }),
   },
@@ -140,7 +156,9 @@ const draws = {
       const atMs = random.between(0, actsMs);
       const byMs = random.pick([-24 * hour, 24 * hour, 90_000, -90_000]);
       const back = { atMs: atMs + random.pick([2_000, minute]), byMs: -byMs };
-      return { clocks: { ...clocks, bot: { ...clocks.bot, steps: [...clocks.bot.steps, { atMs, byMs }, back] } } };
+      return {
+        clocks: { ...clocks, bot: { ...clocks.bot, steps: [...clocks.bot.steps, { atMs, byMs }, back] } },
+      };
     },
   },
   /** A platform's clock is set. */
@@ -159,13 +177,14 @@ const draws = {
   absence: { probability: 0.15, draw: () => ({ absenceRate: 0.5 }) },
   older: { probability: 0.1, draw: () => ({ olderRate: 0.5 }) },
   unreadable: { probability: 0.08, draw: () => ({ unreadableRate: 0.4 }) },
-  catchUp: { probability: 0.3, draw: () => ({ catchUpMs: 3 * minute }) },
+  catchUp: { probability: 0.3, draw: () => ({ catchUpMs: 3 * minute, awayRate: 0.5 }) },
   clientRetries: { probability: 0.3, draw: () => ({ clientRetries: true }) },
   overtaking: { probability: 0.15, draw: () => ({ overtaking: true }) },
   paces: { probability: 0.2, draw: () => ({ paces: true }) },
+  editLimits: { probability: 0.15, draw: (_, random) => ({ editLimitRate: random.pick([0.2, 0.6]) }) },
 } as const satisfies Readonly<Record<string, { readonly probability: number; readonly draw: Draw }>>;
 
-const kindsOfLag = ["runs", "changes", "fetch", "conversation", "slack", "github"] as const;
+const kindsOfLag = ["runs", "changes", "fetch", "slack", "github"] as const;
 
 export type Feature = keyof typeof draws;
 export const isFeature = (name: string): name is Feature => Object.hasOwn(draws, name);

@@ -1,8 +1,7 @@
 /** The failures of one history until the world heals, and their times, drawn from its seed. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
+import type { System } from "./clocks.ts";
 import { calmTroubles, drawTroubles, type Feature, type Troubles } from "./troubles.ts";
-
-export type System = "agent-runs" | "slack" | "github";
 
 /**
  * The fate of a request. `lost`: the answer is lost, `before` or `after` it took effect. `hung`: the same,

@@ -6,7 +6,7 @@ import type { Script } from "#test/simulation/story/script.ts";
 import { type BotProcess, createProcess, type Plant } from "./bot-process.ts";
 import { ChatPlatform } from "./chat.ts";
 import { ChatPort } from "./chat-port.ts";
-import { Disk } from "./disk.ts";
+import { Disk, DiskError } from "./disk.ts";
 import { type Life, Machine } from "./machine.ts";
 import { RunsClients } from "./runs-client.ts";
 import { RunsService } from "./runs-service.ts";
@@ -28,6 +28,8 @@ export class World {
   readonly github: ChatPlatform;
   readonly rules: Rules;
   readonly lives: Life[] = [];
+  /** Called when the bot stays away for so many milliseconds. */
+  onAway: (ms: number) => void = () => {};
   readonly #clients: RunsClients;
   readonly #ports: readonly ChatPort[];
   readonly #plant: Plant;
@@ -97,9 +99,13 @@ export class World {
     });
     this.#process = started;
     this.lives.push(started.life);
-    machine.note("bot", () => `process ${started.life.number} starts${started.absent.map((name) => `, without ${name}`)}`);
+    machine.note(
+      "bot",
+      () => `process ${started.life.number} starts${started.absent.map((name) => `, without ${name}`)}`,
+    );
     started.engine.start().catch((error: unknown) => {
       machine.note("bot", () => `can't start: ${String(error)}`);
+      if (!(error instanceof DiskError)) machine.violated("the bot starts", String(error));
       if (!started.life.dead) this.crash("gives up");
     });
   }
@@ -116,7 +122,8 @@ export class World {
   heal(): void {
     this.machine.healed = true;
     this.machine.note("world", () => "heals");
-    if (this.#process !== null && (this.#process.absent.length > 0 || this.disk.unreadable !== null)) this.stop();
+    if (this.#process !== null && (this.#process.absent.length > 0 || this.disk.unreadable !== null))
+      this.stop();
   }
 
   /** Kills the process; another one starts some time later. */
@@ -126,8 +133,12 @@ export class World {
     this.#process = null;
     this.machine.note("bot", () => `process ${running.life.number} ${how}`);
     this.machine.kill(running.life);
-    const { chance } = this.machine;
-    this.machine.time.after(chance.between(100, chance.pick([2_000, 20_000, 120_000])), () => this.start());
+    const { chance, time, weather, healed } = this.machine;
+    const usualMs = chance.between(100, chance.pick([2_000, 20_000, 120_000]));
+    const isAway = !healed && weather.awayRate > 0 && chance.chance(weather.awayRate);
+    const ms = isAway ? chance.between(8, 40) * 60_000 : usualMs;
+    if (isAway) this.onAway(ms);
+    time.after(ms, () => this.start());
   }
 
   /** Stops the process in an orderly way. */
