@@ -22,21 +22,22 @@ const wasHidden = (system: System, doubt: Doubt | null, shownAt: number): boolea
   shownAt - sinceOf(doubt) > settlingMs[system];
 
 export function checkTwins(outside: Outside): void {
-  for (const [dispatch, runs] of outside.runsOf) if (runs.length > 1) checkRuns(outside, dispatch, runs);
+  for (const [dispatch, runs] of outside.runsOf) {
+    if (runs.length > 1 || keptRun(outside, dispatch) === null) checkRuns(outside, dispatch, runs);
+  }
   checkPosts(outside);
   checkFollowUps(outside);
 }
 
-/** The run that the bot takes for the dispatch's: the one in the thread's document. */
+/** The run that the bot takes for the dispatch's: the one in the thread's document; null if it gave up. */
 export function keptRun({ world, runsOf }: Pick<Outside, "world" | "runsOf">, dispatch: string) {
   const runs = runsOf.get(dispatch) ?? [];
-  if (runs.length < 2) return runs[0];
   for (const thread of world.disk.threads.values()) {
     for (const record of thread.runs) {
-      if (record.dispatch === dispatch) return runs.find(({ id }) => id === record.runId);
+      if (record.dispatch === dispatch) return runs.find(({ id }) => id === record.runId) ?? null;
     }
   }
-  return runs[0];
+  return runs[0] ?? null;
 }
 
 const madeAt = ({ words }: SimulatedRun): number => words[0]?.at ?? 0;
@@ -46,19 +47,23 @@ function checkRuns(outside: Outside, dispatch: string, runs: readonly SimulatedR
   const { lags } = world.machine.weather;
   const inOrder = runs.toSorted((one, other) => madeAt(one) - madeAt(other));
   const names = inOrder.map(({ id }) => id).join(", ");
-  for (const earlier of inOrder.slice(0, -1)) {
+  const kept = keptRun(outside, dispatch);
+  // Where none stays, people were told that none started.
+  for (const earlier of kept === null ? inOrder : inOrder.slice(0, -1)) {
     if (!wasHidden("agent-runs", earlier.doubt, madeAt(earlier) + lags.runs)) {
       wrong("a dispatch makes exactly one run", `${dispatch} made ${names}`);
       return;
     }
   }
-  const kept = keptRun(outside, dispatch);
   const byOwnTime = runs.toSorted((one, other) => createdAt(one).localeCompare(createdAt(other)));
-  const isTold = (run: SimulatedRun): boolean =>
-    run.episodes.some((_, at) => posted.some(({ view }) => saysLink(view, episodeLink(run.id, at + 1))));
-  if (kept !== undefined && kept !== byOwnTime[0] && kept !== inOrder[0]) {
-    const isSteered = world.service.heard.some(({ run }) => run === kept);
-    if (!isSteered && !isTold(kept)) wrong("the elder twin stays", `${dispatch}: ${kept.id} of ${names}`);
+  const tellsOf = (run: SimulatedRun): readonly Posted[] =>
+    run.episodes.flatMap((_, at) => posted.filter(({ view }) => saysLink(view, episodeLink(run.id, at + 1))));
+  const [elder] = inOrder;
+  const endedAt = elder?.cancels[0];
+  if (elder === byOwnTime[0] && kept !== null && kept !== elder && endedAt !== undefined) {
+    const isSteered = world.service.heard.some(({ run, at }) => run === kept && at < endedAt);
+    const isRead = tellsOf(kept).some(({ kind, at }) => kind === "reply" && at < endedAt);
+    if (!isSteered && !isRead) wrong("the elder twin stays", `${dispatch}: ${kept.id} of ${names}`);
   }
   const doubledAt = madeAt(inOrder[1] ?? inOrder[0] ?? runs[0] ?? failing());
   for (const run of runs) {
@@ -67,7 +72,7 @@ function checkRuns(outside: Outside, dispatch: string, runs: readonly SimulatedR
     if (over === undefined || over.at - doubledAt > endedWithinMs) {
       wrong("a twin is ended within the hour", `${dispatch}: ${run.id} of ${names}`);
     }
-    if (run.cancels.length > 0 && isTold(run)) wrong("a twin's end is not told", `${dispatch}: ${run.id}`);
+    if (run.cancels.length > 0 && tellsOf(run).some(({ kind }) => kind === "reply")) wrong("a twin's end is not told", `${dispatch}: ${run.id}`);
     if (!isOver(wordOn(run).state)) wrong("a twin stays ended", `${dispatch}: ${run.id}`);
   }
 }

@@ -58,6 +58,7 @@ export const away: readonly Planted[] = [
   },
   {
     name: "timers run by the wall clock",
+    features: ["delays"],
     promise: 10,
     when: isSetBack,
     plant: { clock: byWallClock },
@@ -65,7 +66,7 @@ export const away: readonly Planted[] = [
   {
     name: "a stored wait is believed, whatever its length",
     promise: 10,
-    features: ["ownSteps"],
+    features: ["delays", "ownSteps"],
     when: isSetBack,
     breaks: "work is done soon",
     plant: {
@@ -168,28 +169,28 @@ export const away: readonly Planted[] = [
   },
   {
     name: "a search reads all runs, up to a number of pages",
+    features: ["delays"],
     promise: 4,
-    features: ["crowd", "metadata"],
-    when: ({ crowd, pageSize, faultRate }) => crowd > 200 && pageSize === 1 && faultRate > 0.05,
+    weather: { cutRate: 0.5, actsMs: 20_000 },
     breaks: "work is done soon",
     plant: {
       service: (service) => ({
         ...service,
-        list: ({ metadata: _, created_before: __, created_after, ...query }) =>
-          service.list(
-            query.sort_by === "created_at" || created_after === undefined
-              ? query
-              : { ...query, created_after },
-          ),
+        list: async (query) => {
+          if (query.sort_by !== "created_at") return service.list(query);
+          // Other people's runs, without an end.
+          const { runs, servedAt } = await service.list({ limit: 1 });
+          const page = Number(query.cursor ?? 0) + 1;
+          const others = runs.map((run) => ({ ...run, run_id: `other-${page}`, prompt: "", metadata: {} }));
+          return { runs: others, servedAt, page_info: { has_next_page: true, next_cursor: String(page) } };
+        },
       }),
     },
   },
   {
     name: "a rate limit on edits holds up new cards",
     promise: 7,
-    features: ["editLimits"],
-    when: ({ editLimitRate, faultRate, outages }) =>
-      editLimitRate > 0 && faultRate === 0 && outages.length === 0,
+    weather: { editLimitRate: 0.6, faultRate: 0, outages: [], slowestWriteMs: 20 },
     breaks: "edits hold up no request",
     plant: (() => {
       return {

@@ -30,6 +30,7 @@ export async function hunt({
   from: first = 1,
   features: names = [],
   when = () => true,
+  weather = {},
   breaks,
 }: Planted): Promise<Caught | null> {
   const features = new Set(names);
@@ -41,7 +42,7 @@ export async function hunt({
     }
     histories += seeds.length;
     for (const { seed, violations } of await Promise.all(
-      seeds.map((each) => tell(each, { plant, features })),
+      seeds.map((each) => tell(each, { plant, features, weather })),
     )) {
       const violation = violations.find(({ invariant }) => breaks === undefined || invariant === breaks);
       if (violation !== undefined) return { seed, invariant: violation.invariant };

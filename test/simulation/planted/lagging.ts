@@ -5,6 +5,7 @@ import { dispatchOf } from "#core/run.ts";
 import type { ApiFault, RunQuery } from "#ports.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 import type { Service } from "#test/simulation/world/runs-client.ts";
+import { calmTroubles } from "#test/simulation/world/troubles.ts";
 import { Refused } from "#test/simulation/world/simulated-run.ts";
 import type { Weather } from "#test/simulation/world/weather.ts";
 import type { Planted } from "./planted.ts";
@@ -52,8 +53,8 @@ export const lagging: readonly Planted[] = [
   {
     name: "an uncertain follow-up is repeated without settling",
     promise: 4,
-    features: ["conversationLag"],
-    when: (weather) => weather.lags.conversation > 4_000 && fails(weather),
+    features: ["conversationLag", "cuts"],
+    when: ({ lags, cutRate }) => lags.conversation > 4_000 && cutRate > 0,
     breaks: "a follow-up arrives exactly once",
     plant: noSettling,
   },
@@ -73,10 +74,10 @@ export const lagging: readonly Planted[] = [
   {
     name: "settling is measured by the wall clock",
     promise: 4,
-    features: ["lag", "ownSteps"],
+    features: ["lag", "cuts", "ownSteps"],
     when: (weather) =>
       Math.max(weather.lags.slack, weather.lags.github) > 10_000 &&
-      fails(weather) &&
+      weather.cutRate > 0.2 &&
       weather.clocks.bot.steps.some(({ byMs }) => byMs >= 60_000),
     breaks: "a message is posted once",
     plant: { clock: (clock) => ({ ...clock, elapsed: clock.now }) },
@@ -147,8 +148,7 @@ export const lagging: readonly Planted[] = [
   {
     name: "the pages of a search are believed to be in order",
     promise: 4,
-    features: ["unordered"],
-    when: (weather) => weather.unordered && weather.pageSize < 3 && fails(weather),
+    weather: { unordered: true, pageSize: 1, cutRate: 0.5, crowd: 60, actsMs: 20_000 },
     breaks: "a dispatch makes exactly one run",
     plant: {
       service: (service) => {
@@ -174,8 +174,8 @@ export const lagging: readonly Planted[] = [
   {
     name: "twins are never ended",
     promise: 4,
-    features: ["farLag", "late"],
-    when: (weather) => isFar(weather) && fails(weather),
+    features: ["farLag", "cuts"],
+    when: (weather) => isFar(weather) && weather.cutRate > 0,
     breaks: "a twin is ended within the hour",
     plant: {
       decide: (decide) => (thread, event, now) => {
@@ -189,8 +189,7 @@ export const lagging: readonly Planted[] = [
   {
     name: "the elder of two runs is ended",
     promise: 4,
-    features: ["farLag", "late"],
-    when: ({ lags, faultRate }) => lags.runs > 60_000 && lags.runs < 100_000 && faultRate >= 0.1,
+    weather: { cutRate: 0.5, lags: { ...calmTroubles.lags, runs: 90_000 }, actsMs: 60_000 },
     breaks: "the elder twin stays",
     plant: searching(async (service, query) => {
       const page = await service.list(query);
@@ -200,8 +199,8 @@ export const lagging: readonly Planted[] = [
   {
     name: "the place of a twin is lost",
     promise: 4,
-    features: ["farLag"],
-    when: (weather) => Math.max(weather.lags.slack / 20, weather.lags.github / 40) > 1_000 && fails(weather),
+    features: ["farLag", "cuts"],
+    when: (weather) => isFar(weather) && weather.cutRate > 0,
     breaks: "one of the twins stays",
     plant: {
       platform: (platform) => ({
@@ -218,8 +217,8 @@ export const lagging: readonly Planted[] = [
   {
     name: "the card of a twin run is lost",
     promise: 4,
-    features: ["farLag"],
-    when: (weather) => weather.lags.runs > 60_000 && fails(weather),
+    features: ["farLag", "cuts"],
+    when: ({ lags, cutRate }) => lags.runs > 60_000 && cutRate > 0.2,
     plant: {
       decide: (decide) => (thread, event, now) => {
         const decision = decide(thread, event, now);

@@ -14,6 +14,8 @@ export interface Planted {
   readonly features?: readonly Feature[];
   /** Only histories with such weather are simulated; all if absent. */
   readonly when?: (weather: Weather) => boolean;
+  /** Takes the place of the weather that is drawn, where hardly any history has it. */
+  readonly weather?: Partial<Weather>;
   /** The invariant that must be violated; any if absent. */
   readonly breaks?: string;
 }

@@ -178,7 +178,7 @@ export class Machine {
    */
   async request<T>(life: Life, system: System, does: () => T, makes = false): Promise<Answer<T>> {
     this.#script?.onRequest(system, this.sinceStart());
-    const drawn = this.#fate(system);
+    const drawn = this.#fate(system, makes);
     const fate = drawn === "late" && !makes ? "hung-before" : drawn;
     const ms = this.network.between(5, 300);
     switch (fate) {
@@ -237,7 +237,7 @@ export class Machine {
     return { kind: "lost" };
   }
 
-  #fate(system: System): Fate {
+  #fate(system: System, makes: boolean): Fate {
     if (this.#script !== null) return this.#script.fate(system, this.sinceStart());
     if (this.healed) return "ok";
     const now = this.sinceStart();
@@ -245,6 +245,8 @@ export class Machine {
       (one) => one.system === system && one.fromMs <= now && now < one.toMs,
     );
     if (outage !== undefined) return outage.fate;
+    const { cutRate } = this.weather;
+    if (makes && cutRate > 0 && this.network.chance(cutRate)) return "lost-after";
     if (!this.network.chance(this.weather.faultRate)) return "ok";
     if (this.weather.lateShare > 0 && this.network.chance(this.weather.lateShare)) {
       return this.network.pick(["failed", "failed-after", "failed-after", "late"] as const);

@@ -13,6 +13,8 @@ export interface Troubles {
   readonly lagRate: number;
   /** The share of failed writes that took effect all the same: answered 503, or later than the client waited. */
   readonly lateShare: number;
+  /** The probability that the connection is cut when something new was made. */
+  readonly cutRate: number;
   /** Runs are listed with whole seconds, and equal times in another order at each request. */
   readonly unordered: boolean;
   readonly honoursMetadata: boolean;
@@ -36,6 +38,8 @@ export interface Troubles {
   readonly overtaking: boolean;
   /** Platforms ask for paces. */
   readonly paces: boolean;
+  /** Work that waited for the world to heal must be done soon afterwards. */
+  readonly judgesDelays: boolean;
   /** The probability that an edit meets a rate limit that posts don't have. */
   readonly editLimitRate: number;
 }
@@ -57,6 +61,7 @@ export const calmTroubles: Troubles = {
   lags: { runs: 0, changes: 0, fetch: 0, conversation: 0, slack: 0, github: 0 },
   lagRate: 1,
   lateShare: 0,
+  cutRate: 0,
   unordered: false,
   honoursMetadata: false,
   givesDate: true,
@@ -69,6 +74,7 @@ export const calmTroubles: Troubles = {
   clientRetries: false,
   overtaking: false,
   paces: false,
+  judgesDelays: false,
   editLimitRate: 0,
 };
 
@@ -116,6 +122,7 @@ const draws = {
     },
   },
   late: { probability: 0.3, draw: (_, random) => ({ lateShare: random.pick([0.2, 0.6]) }) },
+  cuts: { probability: 0.2, draw: (_, random) => ({ cutRate: random.pick([0.1, 0.5]) }) },
   /** Clocks are wrong, and drift. */
   skew: {
     probability: 0.4,
@@ -180,6 +187,7 @@ const draws = {
   catchUp: { probability: 0.3, draw: () => ({ catchUpMs: 3 * minute, awayRate: 0.5 }) },
   clientRetries: { probability: 0.3, draw: () => ({ clientRetries: true }) },
   overtaking: { probability: 0.15, draw: () => ({ overtaking: true }) },
+  delays: { probability: 1, draw: () => ({ judgesDelays: true }) },
   paces: { probability: 0.2, draw: () => ({ paces: true }) },
   editLimits: { probability: 0.15, draw: (_, random) => ({ editLimitRate: random.pick([0.2, 0.6]) }) },
 } as const satisfies Readonly<Record<string, { readonly probability: number; readonly draw: Draw }>>;
@@ -190,13 +198,29 @@ export type Feature = keyof typeof draws;
 export const isFeature = (name: string): name is Feature => Object.hasOwn(draws, name);
 export const everyFeature: readonly Feature[] = Object.keys(draws).filter(isFeature);
 
+/** Features in which the bot does not keep its promises yet. */
+const awaited: ReadonlySet<Feature> = new Set<Feature>([
+  "absence",
+  "apiSteps",
+  "catchUp",
+  "conversationLag",
+  "delays",
+  "editLimits",
+  "farLag",
+  "overtaking",
+  "ownSteps",
+  "paces",
+]);
+/** The features of an ordinary history. */
+export const usualFeatures: readonly Feature[] = everyFeature.filter((feature) => !awaited.has(feature));
+
 /** Each feature has a random stream of its own, so that switching one leaves the others as they are. */
 export function drawTroubles(seed: number, usual: Troubles, { features, calm, actsMs }: Drawing): Troubles {
   let troubles = usual;
   for (const feature of everyFeature) {
     const { probability, draw } = draws[feature];
     const random = createRandom(seed, `trouble ${feature}`);
-    const isHarmless = feature === "metadata" || feature === "dateless" || feature === "catchUp";
+    const isHarmless = feature === "metadata" || feature === "dateless" || feature === "catchUp" || feature === "delays";
     if (!features.has(feature) || (calm && !isHarmless) || !random.chance(probability)) continue;
     troubles = { ...troubles, ...draw(troubles, random, actsMs) };
   }

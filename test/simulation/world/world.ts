@@ -10,8 +10,8 @@ import { Disk, DiskError } from "./disk.ts";
 import { type Life, Machine } from "./machine.ts";
 import { RunsClients } from "./runs-client.ts";
 import { RunsService } from "./runs-service.ts";
-import { everyFeature, type Feature } from "./troubles.ts";
-import { drawWeather } from "./weather.ts";
+import { usualFeatures, type Feature } from "./troubles.ts";
+import { drawWeather, type Weather } from "./weather.ts";
 
 export const channel = "slack:T1:C1";
 /** A channel that the bot is not a member of. */
@@ -42,17 +42,20 @@ export class World {
       recording = false,
       script = null,
       hours = false,
-      features = new Set(everyFeature),
+      features = new Set(usualFeatures),
+      weather: given = {},
     }: {
       plant?: Plant;
       recording?: boolean;
       script?: Script | null;
       hours?: boolean;
       features?: ReadonlySet<Feature>;
+      /** Takes the place of what is drawn. */
+      weather?: Partial<Weather>;
     } = {},
   ) {
     const drawn = drawWeather(seed, features);
-    const weather = script?.weather ?? (hours ? withHours(seed, drawn) : drawn);
+    const weather = script?.weather ?? { ...(hours ? withHours(seed, drawn) : drawn), ...given };
     this.machine = new Machine(seed, recording, script, weather);
     this.disk = new Disk(this.machine);
     this.service = new RunsService(this.machine);
