@@ -13,8 +13,9 @@ import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { System } from "#test/simulation/world/clocks.ts";
 import { type Deed, Deliveries } from "#test/simulation/world/deliveries.ts";
+import { workIn } from "#test/simulation/world/documents.ts";
 import type { Violation } from "#test/simulation/world/machine.ts";
-import { isOver, type SimulatedRun } from "#test/simulation/world/simulated-run.ts";
+import { isOver, type SimulatedRun } from "#test/simulation/world/service/simulated-run.ts";
 import { calmTroubles } from "#test/simulation/world/troubles.ts";
 import type { Fate, Weather } from "#test/simulation/world/weather.ts";
 import { World } from "#test/simulation/world/world.ts";
@@ -176,8 +177,10 @@ export async function tellHour(
   await passUntil(downToMs - 1);
   const atReturn = { status: world.process?.engine.status(), pending: pendingOf(world) };
   await passUntil(downToMs + deliverWithinMs);
-  const overdue = [...disk.threads.values()].flatMap(({ effects }) =>
-    effects.filter(({ since }) => Date.parse(since) < time.startMs + downToMs).map(({ id }) => id),
+  const overdue = [...disk.threads.values()].flatMap((thread) =>
+    workIn(thread)
+      .filter(({ since }) => Date.parse(since) < time.startMs + downToMs)
+      .map(({ id }) => id),
   );
   const statusAfter = world.process?.engine.status();
   await passUntil(actsUntilMs + 15 * minute);

@@ -33,9 +33,7 @@ const features = new Set(
     : values.only === "all"
       ? everyFeature
       : named(values.only).filter(isFeature)
-  ).filter(
-    (name) => !named(values.without).includes(name),
-  ),
+  ).filter((name) => !named(values.without).includes(name)),
 );
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const atOnce = 16;

@@ -8,7 +8,7 @@ import {
   isOver,
   type SimulatedRun,
   wordOn,
-} from "#test/simulation/world/simulated-run.ts";
+} from "#test/simulation/world/service/simulated-run.ts";
 import { keptRun } from "./twins.ts";
 import { visibleEpisodes } from "./visible.ts";
 

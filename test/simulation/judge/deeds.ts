@@ -27,6 +27,12 @@ function isReadBack({ world, deeds }: Outside, { event, acked, intent, saidAt = 
   const since = world.disk.notedAt.get(`heard-until-${event.by.platform}`) ?? Number.POSITIVE_INFINITY;
   if (catchUpMs === null || acked !== null || saidAt < since + settledInMs) return false;
   if (intent === "nothing" || event.by.bot || event.kind === "button" || event.place === null) return false;
+  // Nobody reads a repository that has never sent anything.
+  const isKnown = deeds.some(
+    (other) =>
+      other.event.scope === event.scope && other.acked === "saved" && (other.ackedAt ?? saidAt) < saidAt,
+  );
+  if (!isKnown) return false;
   if (event.kind !== "reply" || event.mention) return true;
   if (world.rules.replies === "mention") return false;
   const inPlace = deeds.filter((other) => other.event.place === event.place);

@@ -6,8 +6,13 @@ import type { Posted } from "#test/simulation/world/chat.ts";
 import type { System } from "#test/simulation/world/clocks.ts";
 import type { Doubt } from "#test/simulation/world/machine.ts";
 import { type Outside, referenceIn } from "#test/simulation/world/outside.ts";
-import type { Heard } from "#test/simulation/world/runs-service.ts";
-import { episodeLink, isOver, type SimulatedRun, wordOn } from "#test/simulation/world/simulated-run.ts";
+import type { Heard } from "#test/simulation/world/service/runs-service.ts";
+import {
+  episodeLink,
+  isOver,
+  type SimulatedRun,
+  wordOn,
+} from "#test/simulation/world/service/simulated-run.ts";
 import { settlingMs } from "#test/simulation/world/troubles.ts";
 
 const minute = 60_000;
@@ -72,7 +77,8 @@ function checkRuns(outside: Outside, dispatch: string, runs: readonly SimulatedR
     if (over === undefined || over.at - doubledAt > endedWithinMs) {
       wrong("a twin is ended within the hour", `${dispatch}: ${run.id} of ${names}`);
     }
-    if (run.cancels.length > 0 && tellsOf(run).some(({ kind }) => kind === "reply")) wrong("a twin's end is not told", `${dispatch}: ${run.id}`);
+    if (run.cancels.length > 0 && tellsOf(run).some(({ kind }) => kind === "reply"))
+      wrong("a twin's end is not told", `${dispatch}: ${run.id}`);
     if (!isOver(wordOn(run).state)) wrong("a twin stays ended", `${dispatch}: ${run.id}`);
   }
 }

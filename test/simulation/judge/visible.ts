@@ -1,6 +1,6 @@
 /** Which ends and BLOCKEDs lasted long enough for the bot to see them. */
 import type { Posted } from "#test/simulation/world/chat.ts";
-import { isOver, type SimulatedRun } from "#test/simulation/world/simulated-run.ts";
+import { isOver, type SimulatedRun } from "#test/simulation/world/service/simulated-run.ts";
 import type { World } from "#test/simulation/world/world.ts";
 
 const minute = 60_000;

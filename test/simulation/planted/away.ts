@@ -171,7 +171,7 @@ export const away: readonly Planted[] = [
     name: "a search reads all runs, up to a number of pages",
     features: ["delays"],
     promise: 4,
-    weather: { cutRate: 0.5, actsMs: 20_000 },
+    weather: { cutRate: 0.5, actsMs: 20_000, acts: 3 },
     breaks: "work is done soon",
     plant: {
       service: (service) => ({

@@ -4,9 +4,9 @@ import type { Run } from "#core/run.ts";
 import { dispatchOf } from "#core/run.ts";
 import type { ApiFault, RunQuery } from "#ports.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";
-import type { Service } from "#test/simulation/world/runs-client.ts";
+import type { Service } from "#test/simulation/world/service/runs-client.ts";
+import { Refused } from "#test/simulation/world/service/simulated-run.ts";
 import { calmTroubles } from "#test/simulation/world/troubles.ts";
-import { Refused } from "#test/simulation/world/simulated-run.ts";
 import type { Weather } from "#test/simulation/world/weather.ts";
 import type { Planted } from "./planted.ts";
 
@@ -148,7 +148,7 @@ export const lagging: readonly Planted[] = [
   {
     name: "the pages of a search are believed to be in order",
     promise: 4,
-    weather: { unordered: true, pageSize: 1, cutRate: 0.5, crowd: 60, actsMs: 20_000 },
+    weather: { unordered: true, pageSize: 1, cutRate: 0.5, crowd: 60, crowdSinceMs: 0, actsMs: 20_000 },
     breaks: "a dispatch makes exactly one run",
     plant: {
       service: (service) => {

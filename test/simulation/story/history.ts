@@ -7,7 +7,7 @@ import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { Deliveries } from "#test/simulation/world/deliveries.ts";
 import { isAtRest, workIn } from "#test/simulation/world/documents.ts";
 import type { Violation } from "#test/simulation/world/machine.ts";
-import { isOver, isWaiting, wordOn } from "#test/simulation/world/simulated-run.ts";
+import { isOver, isWaiting, wordOn } from "#test/simulation/world/service/simulated-run.ts";
 import type { Feature } from "#test/simulation/world/troubles.ts";
 import type { Weather } from "#test/simulation/world/weather.ts";
 import { World } from "#test/simulation/world/world.ts";
@@ -121,7 +121,7 @@ function prepare(world: World, deliveries: Deliveries): void {
     }
   }
   for (let count = 0; count < weather.crowd; count += 1) {
-    time.after(random.between(0, weather.actsMs), () => service.addToCrowd(world.rules.runName));
+    service.addToCrowd(world.rules.runName, random.between(-weather.crowdSinceMs, weather.actsMs));
   }
 }
 

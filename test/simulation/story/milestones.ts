@@ -2,7 +2,7 @@
 import { dispatchKey } from "#core/run.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
-import { episodeLink } from "#test/simulation/world/simulated-run.ts";
+import { episodeLink } from "#test/simulation/world/service/simulated-run.ts";
 import type { World } from "#test/simulation/world/world.ts";
 
 /**

@@ -6,10 +6,10 @@ import type { Rules } from "#core/policy.ts";
 import { createEngine, type Engine, type EngineOptions } from "#engine/engine.ts";
 import type { Clock, Platform, Store } from "#ports.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
+import type { RunsClients, Service } from "#test/simulation/world/service/runs-client.ts";
 import type { ChatPort } from "./chat-port.ts";
 import type { Disk } from "./disk.ts";
 import type { Life, Machine } from "./machine.ts";
-import type { RunsClients, Service } from "./runs-client.ts";
 
 /** A defect planted on purpose: wrappers around the parts of the bot. */
 export interface Plant {

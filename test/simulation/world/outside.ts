@@ -1,7 +1,8 @@
 /** Collects what is visible from outside, for the judge. */
+
+import type { SimulatedRun } from "#test/simulation/world/service/simulated-run.ts";
 import type { Posted } from "./chat.ts";
 import type { Deed } from "./deliveries.ts";
-import type { SimulatedRun } from "./simulated-run.ts";
 import type { World } from "./world.ts";
 
 export interface ArrivedFollowUp {

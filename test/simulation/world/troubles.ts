@@ -22,6 +22,8 @@ export interface Troubles {
   readonly givesDate: boolean;
   /** Number of other runs under the bot's name. */
   readonly crowd: number;
+  /** How long before the start the first of them was made. */
+  readonly crowdSinceMs: number;
   /** The probability that a process starts without one of the platforms. */
   readonly absenceRate: number;
   /** The probability that an earlier version ran before a start: its documents lack this version's fields. */
@@ -66,6 +68,7 @@ export const calmTroubles: Troubles = {
   honoursMetadata: false,
   givesDate: true,
   crowd: 0,
+  crowdSinceMs: 25 * 3_600_000,
   absenceRate: 0,
   olderRate: 0,
   unreadableRate: 0,
@@ -143,7 +146,7 @@ const draws = {
       };
     },
   },
-  /** The service's clock is set while runs are at work. */
+  /** The service's clock is set while runs are at work, by less than a quarter of an hour altogether. */
   apiSteps: {
     probability: 0.2,
     draw: ({ clocks }, random, actsMs) => ({
@@ -151,7 +154,7 @@ const draws = {
         ...clocks,
         "agent-runs": {
           ...clocks["agent-runs"],
-          steps: drawSteps(random, actsMs, [5_000, 2 * minute, 12 * minute]),
+          steps: drawSteps(random, actsMs, [5_000, 2 * minute, 4 * minute]),
         },
       },
     }),
@@ -220,7 +223,8 @@ export function drawTroubles(seed: number, usual: Troubles, { features, calm, ac
   for (const feature of everyFeature) {
     const { probability, draw } = draws[feature];
     const random = createRandom(seed, `trouble ${feature}`);
-    const isHarmless = feature === "metadata" || feature === "dateless" || feature === "catchUp" || feature === "delays";
+    const isHarmless =
+      feature === "metadata" || feature === "dateless" || feature === "catchUp" || feature === "delays";
     if (!features.has(feature) || (calm && !isHarmless) || !random.chance(probability)) continue;
     troubles = { ...troubles, ...draw(troubles, random, actsMs) };
   }

@@ -3,14 +3,14 @@ import type { Rules } from "#core/policy.ts";
 import { withHours } from "#test/simulation/hours.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
+import { RunsClients } from "#test/simulation/world/service/runs-client.ts";
+import { RunsService } from "#test/simulation/world/service/runs-service.ts";
 import { type BotProcess, createProcess, type Plant } from "./bot-process.ts";
 import { ChatPlatform } from "./chat.ts";
 import { ChatPort } from "./chat-port.ts";
 import { Disk, DiskError } from "./disk.ts";
 import { type Life, Machine } from "./machine.ts";
-import { RunsClients } from "./runs-client.ts";
-import { RunsService } from "./runs-service.ts";
-import { usualFeatures, type Feature } from "./troubles.ts";
+import { type Feature, usualFeatures } from "./troubles.ts";
 import { drawWeather, type Weather } from "./weather.ts";
 
 export const channel = "slack:T1:C1";

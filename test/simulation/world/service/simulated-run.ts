@@ -2,7 +2,7 @@
 import type { CreateRequest, Run } from "#core/run.ts";
 import type { ApiFault } from "#ports.ts";
 import type { Random } from "#test/simulation/story/random.ts";
-import type { Doubt } from "./machine.ts";
+import type { Doubt } from "#test/simulation/world/machine.ts";
 
 /** An error of the API's client. */
 export class Refused extends Error implements ApiFault {

@@ -2,7 +2,14 @@
 import { dispatchKey, type Run } from "#core/run.ts";
 import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import { type Answer, type Doubt, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
+import {
+  type Answer,
+  type Doubt,
+  isEarly,
+  type Life,
+  type Limit,
+  type Machine,
+} from "#test/simulation/world/machine.ts";
 import { noAnswer } from "./no-answer.ts";
 import { listRuns } from "./run-listing.ts";
 import type { RunsService } from "./runs-service.ts";

@@ -1,7 +1,7 @@
 /** The simulated Agent Runs service, which follows the specification. */
 import { dispatchKey, type Run } from "#core/run.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import type { Doubt, Machine } from "./machine.ts";
+import type { Doubt, Machine } from "#test/simulation/world/machine.ts";
 import {
   answerMark,
   episodeLink,
@@ -28,7 +28,7 @@ export class RunsService {
   readonly refused = new Set<string>();
   /** Every accepted follow-up, regardless of its run's end. */
   readonly heard: Heard[] = [];
-  /** Other people's runs under the bot's name, oldest first, each with the true time at which it was made. */
+  /** Other people's runs under the bot's name, each with the true time at which it was made. */
   readonly crowd: { readonly at: number; readonly run: Run }[] = [];
   readonly #machine: Machine;
   readonly #random: Random;
@@ -82,27 +82,27 @@ export class RunsService {
     return run;
   }
 
-  /** Adds a run that somebody else made and that never changes. */
-  addToCrowd(name: string): void {
-    const now = this.#now();
-    const run_id = `other-${this.crowd.length + 1}`;
-    const prompt = "asked for by another bot";
+  /** Adds a run that somebody else makes, so long after the start, and that never changes. */
+  addToCrowd(name: string, sinceStartMs: number): void {
+    const { time } = this.#machine;
+    const at = time.startMs + sinceStartMs;
+    const made = this.#stamp(this.#machine.clock("agent-runs") + at - time.nowMs);
     const run: Run = {
-      run_id,
+      run_id: `other-${this.crowd.length + 1}`,
       title: "another",
-      prompt,
+      prompt: "asked for by another bot",
       state: "INPROGRESS",
-      created_at: now,
-      updated_at: now,
+      created_at: made,
+      updated_at: made,
       agent_config: { name },
     };
-    this.crowd.push({ at: this.#machine.time.nowMs, run });
+    this.crowd.push({ at, run });
   }
 
-  #now = (): string => {
-    const ms = this.#machine.clock("agent-runs");
-    return new Date(this.#machine.weather.unordered ? ms - (ms % 1_000) : ms).toISOString();
-  };
+  #stamp = (ms: number): string =>
+    new Date(this.#machine.weather.unordered ? ms - (ms % 1_000) : ms).toISOString();
+
+  #now = (): string => this.#stamp(this.#machine.clock("agent-runs"));
 
   #say(run: SimulatedRun, role: "user" | "assistant", text: string): void {
     run.conversation.push({ role, text, at: this.#now(), writtenAt: this.#machine.time.nowMs });

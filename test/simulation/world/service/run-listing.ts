@@ -2,7 +2,7 @@
 import type { Run } from "#core/run.ts";
 import type { RunPage, RunQuery } from "#ports.ts";
 import type { Random } from "#test/simulation/story/random.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "#test/simulation/world/machine.ts";
 import type { RunsService } from "./runs-service.ts";
 
 /** The copy that answers: how late it shows new runs and changes, and the order of its equal times. */
