@@ -1,5 +1,6 @@
 /** Counts the bot's requests by kind. */
-import type { Plant, Service } from "#test/simulation/world/bot-process.ts";
+import type { Plant } from "#test/simulation/world/bot-process.ts";
+import type { Service } from "#test/simulation/world/service/runs-client.ts";
 
 export class Counts {
   /** When each sweep began, in milliseconds from the start. */

@@ -1,6 +1,5 @@
 /** Simulates an hour in which one system is down and everything else works as usual. */
 import { toApi } from "#core/effect.ts";
-import { isEnded } from "#core/run.ts";
 import type { View } from "#core/view.ts";
 import type { EngineStatus } from "#engine/engine.ts";
 import { firstByDestination, systemOf } from "#engine/perform/destination.ts";
@@ -12,10 +11,13 @@ import { createRandom, randomOf } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { headline } from "#test/simulation/world/chat.ts";
+import type { System } from "#test/simulation/world/clocks.ts";
 import { type Deed, Deliveries } from "#test/simulation/world/deliveries.ts";
+import { workIn } from "#test/simulation/world/documents.ts";
 import type { Violation } from "#test/simulation/world/machine.ts";
-import type { SimulatedRun } from "#test/simulation/world/simulated-run.ts";
-import type { Fate, System, Weather } from "#test/simulation/world/weather.ts";
+import { isOver, type SimulatedRun } from "#test/simulation/world/service/simulated-run.ts";
+import { calmTroubles } from "#test/simulation/world/troubles.ts";
+import type { Fate, Weather } from "#test/simulation/world/weather.ts";
 import { World } from "#test/simulation/world/world.ts";
 import { Counts } from "./counts.ts";
 
@@ -95,6 +97,8 @@ const sayWithinMs: Readonly<Record<Sickness, number>> = {
 const deliverWithinMs = 8 * minute;
 
 const weather: Weather = {
+  ...calmTroubles,
+  clocks: { ...calmTroubles.clocks, "agent-runs": { ...calmTroubles.clocks["agent-runs"], skewMs: 20_000 } },
   calm: true,
   actsMs: actsUntilMs,
   acts: 0,
@@ -107,12 +111,9 @@ const weather: Weather = {
   slowestWriteMs: 20,
   crashSteps: new Set(),
   stopsAt: [],
-  clockJumps: [],
   duplicateRate: 0.2,
   lateDuplicateRate: 0,
   slowestDeliveryMs: 200,
-  apiSkewMs: 20_000,
-  listLagMs: 0,
   pageSize: 50,
   ignoredFilters: new Set(),
 };
@@ -149,8 +150,9 @@ export async function tellHour(
   const { service: countCalls, platform: countEffects } = counts;
   const counting: Plant = {
     ...plant,
-    service: (service) => countCalls(plant.service?.(service) ?? service),
-    platform: (platform, life) => countEffects(plant.platform?.(platform, life) ?? platform, life),
+    service: (service, around) => countCalls(plant.service?.(service, around) ?? service),
+    platform: (platform, life, around) =>
+      countEffects(plant.platform?.(platform, life, around) ?? platform, life, around),
   };
   const world = new World(seed, { plant: counting, recording, script });
   const { machine, disk, service } = world;
@@ -175,19 +177,21 @@ export async function tellHour(
   await passUntil(downToMs - 1);
   const atReturn = { status: world.process?.engine.status(), pending: pendingOf(world) };
   await passUntil(downToMs + deliverWithinMs);
-  const overdue = [...disk.threads.values()].flatMap(({ effects }) =>
-    effects.filter(({ since }) => Date.parse(since) < time.startMs + downToMs).map(({ id }) => id),
+  const overdue = [...disk.threads.values()].flatMap((thread) =>
+    workIn(thread)
+      .filter(({ since }) => Date.parse(since) < time.startMs + downToMs)
+      .map(({ id }) => id),
   );
   const statusAfter = world.process?.engine.status();
   await passUntil(actsUntilMs + 15 * minute);
-  machine.healed = true;
+  world.heal();
   service.heal(true);
   await rest(world, deliveries);
   judge(world, deliveries.deeds);
   const endedInTheHour = ({ words }: SimulatedRun): boolean =>
     words.some(({ at, run: { state } }) => {
       const atMs = at - time.startMs;
-      return (isEnded(state) || state === "BLOCKED") && atMs > downFromMs && atMs < downToMs;
+      return (isOver(state) || state === "BLOCKED") && atMs > downFromMs && atMs < downToMs;
     });
   if (world.process !== null) machine.kill(world.process.life);
   return {

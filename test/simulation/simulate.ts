@@ -1,9 +1,11 @@
-/** Simulates histories: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours]`. */
+/** Simulates histories: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours] [--only lag,late]`. */
 
 import { type History, tell } from "#test/simulation/story/history.ts";
+import { everyFeature, isFeature, usualFeatures } from "#test/simulation/world/troubles.ts";
 import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
 
-const usage = "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all]";
+const usage =
+  "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all] [--only a,b] [--without a,b]";
 const values = flagsOf(
   {
     seeds: { type: "string", default: "1000" },
@@ -13,14 +15,31 @@ const values = flagsOf(
     hours: { type: "boolean", default: false },
     /** Continue after a failure, and count the failures. */
     all: { type: "boolean", default: false },
+    /** The features of the world that histories may have, by name, `all` or `none`; the usual ones if absent. */
+    only: { type: "string" },
+    without: { type: "string", default: "" },
   },
   usage,
+);
+const named = (list: string): readonly string[] =>
+  list.split(",").filter((name) => !["", "none", "all"].includes(name));
+for (const name of named(`${values.only ?? ""},${values.without}`)) {
+  if (!isFeature(name))
+    throw new Error(`There is no feature ${name}. There are: ${everyFeature.join(", ")}.`);
+}
+const features = new Set(
+  (values.only === undefined
+    ? usualFeatures
+    : values.only === "all"
+      ? everyFeature
+      : named(values.only).filter(isFeature)
+  ).filter((name) => !named(values.without).includes(name)),
 );
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const atOnce = 16;
 
 async function replay(seed: number): Promise<History> {
-  const history = await tell(seed, { recording: true, hours: values.hours });
+  const history = await tell(seed, { recording: true, hours: values.hours, features });
   for (const line of history.lines) say(line);
   for (const { invariant, what } of history.violations) say(`BROKEN: ${invariant}: ${what}`);
   return history;
@@ -40,7 +59,7 @@ async function main(): Promise<number> {
   let happened = 0;
   for (let seed = from; seed < to && (values.all || failed.length === 0); seed += atOnce) {
     const seeds = Array.from({ length: Math.min(atOnce, to - seed) }, (_, index) => seed + index);
-    const histories = await Promise.all(seeds.map((each) => tell(each, { hours: values.hours })));
+    const histories = await Promise.all(seeds.map((each) => tell(each, { hours: values.hours, features })));
     told += histories.length;
     for (const history of histories) {
       happened += history.happened;
@@ -50,6 +69,10 @@ async function main(): Promise<number> {
   const seconds = (performance.now() - began) / 1_000;
   const { user, system } = process.cpuUsage(usedBefore);
   if (values.all) {
+    const first = failed.flatMap(({ violations }) => violations.slice(0, 1));
+    for (const [invariant, { length }] of Map.groupBy(first, (violation) => violation.invariant)) {
+      say(`${String(length).padStart(6)} ${invariant}`);
+    }
     for (const { seed, violations } of failed.slice(0, 60)) {
       say(`${seed}: ${violations[0]?.invariant}: ${violations[0]?.what}`);
     }

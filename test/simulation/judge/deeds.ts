@@ -2,22 +2,48 @@
 import type { ChatPlatform } from "#test/simulation/world/chat.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
-import type { Outside } from "#test/simulation/world/outside.ts";
+import { leftTrace, type Outside } from "#test/simulation/world/outside.ts";
 
 export function checkDeeds(outside: Outside): void {
   for (const deed of outside.deeds) {
     const { event, acked, intent, permitted } = deed;
-    const saved = outside.seen.has(event.id);
-    if (acked === "saved" && !saved)
-      outside.wrong("saved before acked", `${event.id} was acked, and is lost`);
-    if (acked === "ignored" && !saved) checkIgnored(outside, deed);
-    if (!saved) continue;
+    const isTaken = acked === "saved" || leftTrace(outside, deed) || isReadBack(outside, deed);
+    if (acked === "ignored" && !isTaken) checkIgnored(outside, deed);
+    if (!isTaken) continue;
     if (intent === "nothing" || event.by.bot) {
       outside.wrong("what is not for the bot is left alone", `${event.id} was taken in`);
     } else if (permitted) checkEffect(outside, deed);
     else checkRefused(outside, deed);
     checkTold(outside, deed);
   }
+}
+
+/** Searches overlap, but nothing is read back from before the bot's first one. */
+const settledInMs = 60_000;
+
+/** True for what the bot finds when it reads a platform back, although no delivery of it arrived. */
+function isReadBack({ world, deeds }: Outside, { event, acked, intent, saidAt = 0 }: Deed): boolean {
+  const { catchUpMs } = world.machine.weather;
+  const since = world.disk.notedAt.get(`heard-until-${event.by.platform}`) ?? Number.POSITIVE_INFINITY;
+  if (catchUpMs === null || acked !== null || saidAt < since + settledInMs) return false;
+  if (intent === "nothing" || event.by.bot || event.kind === "button" || event.place === null) return false;
+  // Nobody reads a repository that has never sent anything.
+  const isKnown = deeds.some(
+    (other) =>
+      other.event.scope === event.scope && other.acked === "saved" && (other.ackedAt ?? saidAt) < saidAt,
+  );
+  if (!isKnown) return false;
+  if (event.kind !== "reply" || event.mention) return true;
+  if (world.rules.replies === "mention") return false;
+  const inPlace = deeds.filter((other) => other.event.place === event.place);
+  if (inPlace.some(({ verb }) => verb === "mute")) return false;
+  return inPlace.some(
+    (other) =>
+      other.intent === "dispatch" &&
+      other.permitted &&
+      other.acked === "saved" &&
+      (other.ackedAt ?? 0) < saidAt,
+  );
 }
 
 const platformOf = ({ world }: Outside, { event }: Deed): ChatPlatform =>
@@ -45,6 +71,7 @@ function checkIgnored(outside: Outside, deed: Deed): void {
   if (outside.world.rules.replies === "mention") return;
   const inPlace = outside.deeds.filter((other) => other.event.place === event.place);
   if (inPlace.some(({ verb }) => verb === "mute")) return;
+  const { overtaking } = outside.world.machine.weather;
   const asked = inPlace.some(
     (other) =>
       other.intent === "dispatch" &&
@@ -52,9 +79,9 @@ function checkIgnored(outside: Outside, deed: Deed): void {
       other.acked === "saved" &&
       other.ackedAt !== null &&
       deed.triedAt !== null &&
-      other.ackedAt < deed.triedAt &&
-      // A message from before the request is no follow-up.
-      other.event.at < event.at,
+      (overtaking || other.ackedAt < deed.triedAt) &&
+      // A message from before the request is part of its prompt.
+      (other.saidAt ?? 0) < (deed.saidAt ?? 0),
   );
   if (asked) outside.wrong("no silence", `${event.id} was ignored although a run was asked for there before`);
 }
@@ -127,14 +154,14 @@ const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boole
   });
 
 /** True if the place was muted before, even if both events were still waiting for a permission. */
-const wasMuted = ({ deeds, seen }: Outside, { event }: Deed): boolean =>
+const wasMuted = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>
   deeds.some(
-    ({ verb, permitted, event: other }) =>
-      verb === "mute" &&
-      permitted &&
-      seen.has(other.id) &&
-      other.place === event.place &&
-      other.at < event.at,
+    (other) =>
+      other.verb === "mute" &&
+      other.permitted &&
+      other.triedAt !== null &&
+      other.event.place === event.place &&
+      (other.saidAt ?? 0) < saidAt,
   );
 
 /** A place is told once that it has no run that messages could be passed on to. */
@@ -168,7 +195,7 @@ function checkMark(outside: Outside, deed: Deed): void {
       ?.has("taken")
   )
     return;
-  if (outside.world.service.heard.some((text) => text.includes(` ${token} `))) return;
+  if (outside.world.service.heard.some(({ text }) => text.includes(` ${token} `))) return;
   outside.wrong("a follow-up that is marked has arrived", `${event.id} is marked, and reached nobody`);
 }
 
@@ -183,12 +210,6 @@ function checkTold(outside: Outside, deed: Deed): void {
   const most = deed.verb === "cancel" ? 2 : 1;
   if (different.size > most) {
     outside.wrong("a thing takes effect once", `${deed.event.id} was answered ${different.size} times`);
-  }
-  for (const effect of different) {
-    const times = tells.filter((posted) => posted.effect === effect).length;
-    // Private messages can't be looked up before they are repeated.
-    const mayRepeat = platform.name === "slack" && platform.unsure.has(effect);
-    if (times > 1 && !mayRepeat) outside.wrong("a message is posted once", `${effect}: ${times} times`);
   }
   const { event } = deed;
   checkMark(outside, deed);

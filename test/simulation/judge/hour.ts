@@ -4,8 +4,8 @@ import { defaultLimits } from "#engine/base/limits.ts";
 import { type Hour, type Outage, systems } from "#test/simulation/hour.ts";
 import { downFromMs, downToMs } from "#test/simulation/story/hour-people.ts";
 import type { Milestone } from "#test/simulation/story/milestones.ts";
+import type { System } from "#test/simulation/world/clocks.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
-import type { System } from "#test/simulation/world/weather.ts";
 
 /** Platforms give up on a delivery that is not answered within this time. */
 const ackWithinMs = 3_000;

@@ -1,15 +1,22 @@
-/** Plants each defect and simulates histories until one shows it: `node test/simulation/planted/hunt.ts`. */
+/**
+ * Plants each defect and simulates histories until one shows it: `node test/simulation/planted/hunt.ts [name]`. The
+ * argument is a part of the names.
+ */
 import { tell } from "#test/simulation/story/history.ts";
+import { drawWeather } from "#test/simulation/world/weather.ts";
+import { away } from "./away.ts";
+import { lagging } from "./lagging.ts";
 import { people } from "./people.ts";
 import { performing } from "./performing.ts";
 import type { Planted } from "./planted.ts";
 import { saving } from "./saving.ts";
 
-export const planted: readonly Planted[] = [...saving, ...performing, ...people].sort(
+export const planted: readonly Planted[] = [...saving, ...performing, ...lagging, ...people, ...away].sort(
   (one, other) => one.promise - other.promise,
 );
 
-const mostSeeds = 1_000;
+const mostHistories = 1_000;
+const mostSeeds = 50_000;
 const atOnce = 16;
 
 export interface Caught {
@@ -17,13 +24,27 @@ export interface Caught {
   readonly invariant: string;
 }
 
-/** The first seed whose history shows the defect; null: none of a thousand does. */
-export async function hunt({ plant, from: first = 1 }: Planted): Promise<Caught | null> {
-  for (let from = first; from < first + mostSeeds; from += atOnce) {
-    const seeds = Array.from({ length: atOnce }, (_, index) => from + index);
-    const histories = await Promise.all(seeds.map((seed) => tell(seed, { plant })));
-    for (const { seed, violations } of histories) {
-      const [violation] = violations;
+/** The first seed whose history shows the defect; null: none of a thousand histories does. */
+export async function hunt({
+  plant,
+  from: first = 1,
+  features: names = [],
+  when = () => true,
+  weather = {},
+  breaks,
+}: Planted): Promise<Caught | null> {
+  const features = new Set(names);
+  let histories = 0;
+  for (let seed = first; seed < first + mostSeeds && histories < mostHistories; ) {
+    const seeds: number[] = [];
+    for (; seeds.length < atOnce && seed < first + mostSeeds; seed += 1) {
+      if (when(drawWeather(seed, features))) seeds.push(seed);
+    }
+    histories += seeds.length;
+    for (const { seed, violations } of await Promise.all(
+      seeds.map((each) => tell(each, { plant, features, weather })),
+    )) {
+      const violation = violations.find(({ invariant }) => breaks === undefined || invariant === breaks);
       if (violation !== undefined) return { seed, invariant: violation.invariant };
     }
   }
@@ -31,10 +52,13 @@ export async function hunt({ plant, from: first = 1 }: Planted): Promise<Caught 
 }
 
 if (import.meta.main) {
-  for (const each of planted) {
+  const [part = ""] = process.argv.slice(2);
+  for (const each of planted.filter(({ name }) => name.includes(part))) {
+    const began = performance.now();
     const caught = await hunt(each);
     const where = caught === null ? "NOT CAUGHT" : `seed ${caught.seed}: ${caught.invariant}`;
-    process.stdout.write(`| ${each.promise} | ${each.name} | ${where} |\n`);
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+    process.stdout.write(`| ${each.promise} | ${each.name} | ${where} | ${seconds} s |\n`);
     if (caught === null) process.exitCode = 1;
   }
 }

@@ -2,13 +2,14 @@
  * Simulates one history from its seed: people, platforms and machine. Then the world heals, and it is judged.
  */
 import { createHash } from "node:crypto";
-import { isEnded } from "#core/run.ts";
-import { isSettled } from "#core/thread.ts";
 import { judge } from "#test/simulation/judge/judge.ts";
 import type { Plant } from "#test/simulation/world/bot-process.ts";
 import { Deliveries } from "#test/simulation/world/deliveries.ts";
+import { isAtRest, workIn } from "#test/simulation/world/documents.ts";
 import type { Violation } from "#test/simulation/world/machine.ts";
-import { isWaiting, wordOn } from "#test/simulation/world/simulated-run.ts";
+import { isOver, isWaiting, wordOn } from "#test/simulation/world/service/simulated-run.ts";
+import type { Feature } from "#test/simulation/world/troubles.ts";
+import type { Weather } from "#test/simulation/world/weather.ts";
 import { World } from "#test/simulation/world/world.ts";
 import { People } from "./people.ts";
 import { createRandom } from "./random.ts";
@@ -35,6 +36,10 @@ export async function tell(
     readonly recording?: boolean;
     /** With outages that last about an hour. */
     readonly hours?: boolean;
+    /** The troubles that it may have; the usual ones if absent. */
+    readonly features?: ReadonlySet<Feature>;
+    /** Takes the place of the weather that is drawn. */
+    readonly weather?: Partial<Weather>;
   } = {},
 ): Promise<History> {
   const world = new World(seed, options);
@@ -45,8 +50,8 @@ export async function tell(
   world.start();
   await time.pass(weather.actsMs + minute);
 
-  machine.healed = true;
-  machine.note("world", () => "heals");
+  world.heal();
+  if (weather.judgesDelays) expectWorkDone(world);
   // While a late delivery is hours away, a run that waits for people would be polled all the time.
   world.service.heal(deliveries.underWay === 0);
   await rest(world, deliveries);
@@ -62,6 +67,20 @@ export async function tell(
   };
 }
 
+/** Longer than the longest wait between two tries, a try that hangs, and a restart. */
+const promptMs = 20 * minute;
+
+/** Judges that the work that waits when the world heals is done soon, whatever the clocks showed when it was put off. */
+function expectWorkDone({ machine, disk }: World): void {
+  const ids = (): readonly string[] =>
+    [...disk.threads.values()].flatMap((thread) => workIn(thread).map(({ id }) => id));
+  const waiting = new Set(ids());
+  if (waiting.size === 0) return;
+  machine.time.after(promptMs, () => {
+    for (const id of ids()) if (waiting.has(id)) machine.violated("work is done soon", `${id} still waits`);
+  });
+}
+
 /** Lets time pass until nothing is left to do. */
 export async function rest(world: World, deliveries: Deliveries): Promise<void> {
   const { machine } = world;
@@ -71,7 +90,7 @@ export async function rest(world: World, deliveries: Deliveries): Promise<void> 
   while (time.nowMs < limit && time.happened < mostHappenings) {
     await time.pass(limit - time.nowMs, () => time.happened > mostHappenings || isQuiet());
     // Any further work of the bot would be a repetition.
-    await time.pass(3 * minute);
+    await time.pass(3 * minute + 2 * (machine.weather.catchUpMs ?? 0));
     if (isQuiet()) break;
   }
   if (!isQuiet()) machine.violated("the bot comes to rest", unrest(world));
@@ -92,13 +111,17 @@ function prepare(world: World, deliveries: Deliveries): void {
   for (let count = 0; count < weather.acts; count += 1) {
     time.after(random.between(100, weather.actsMs), () => people.act());
   }
+  world.onAway = (ms) => {
+    for (let count = 0; count < 3; count += 1) time.after(random.between(0, ms), () => people.act());
+  };
   for (const ms of weather.stopsAt) time.after(ms, () => world.stop());
-  for (const { atMs, byMs } of weather.clockJumps) {
-    time.after(atMs, () => {
-      time.skewMs += byMs;
-      machine.jumpedAt = time.nowMs;
-      machine.note("clock", () => `jumps by ${byMs / 1_000} s`);
-    });
+  for (const [whose, { steps }] of Object.entries(weather.clocks)) {
+    for (const { atMs, byMs } of steps) {
+      time.after(atMs, () => machine.note("clock", () => `of ${whose} jumps by ${byMs / 1_000} s`));
+    }
+  }
+  for (let count = 0; count < weather.crowd; count += 1) {
+    service.addToCrowd(world.rules.runName, random.between(-weather.crowdSinceMs, weather.actsMs));
   }
 }
 
@@ -107,15 +130,15 @@ function hasSettled({ disk, service, process }: World): boolean {
   if (process === null) return false;
   for (const run of service.runs.values()) {
     const { state } = wordOn(run);
-    if (!isEnded(state) && !isWaiting(state)) return false;
+    if (!isOver(state) && !isWaiting(state)) return false;
   }
   for (const thread of disk.threads.values()) {
-    if (isSettled(thread)) continue;
+    if (isAtRest(thread)) continue;
     if (thread.effects.length > 0 || thread.waiting.length > 0) return false;
     for (const record of thread.runs) {
       if (!record.open) continue;
       const run = record.runId === null ? undefined : service.runs.get(record.runId);
-      if (run === undefined || isEnded(wordOn(run).state)) return false;
+      if (run === undefined || isOver(wordOn(run).state)) return false;
       if (record.run?.updated_at !== wordOn(run).updated_at) return false;
     }
   }
@@ -126,7 +149,7 @@ function unrest({ disk, process }: World): string {
   if (process === null) return "no process is running";
   const parts: string[] = [];
   for (const thread of disk.threads.values()) {
-    if (isSettled(thread)) continue;
+    if (isAtRest(thread)) continue;
     const effects = thread.effects.map(({ id, tries }) => `${id} (${tries} tries)`);
     const open = thread.runs.filter((record) => record.open).map((record) => record.runId ?? record.dispatch);
     parts.push(

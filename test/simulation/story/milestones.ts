@@ -2,7 +2,7 @@
 import { dispatchKey } from "#core/run.ts";
 import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
-import { episodeLink } from "#test/simulation/world/simulated-run.ts";
+import { episodeLink } from "#test/simulation/world/service/simulated-run.ts";
 import type { World } from "#test/simulation/world/world.ts";
 
 /**
@@ -25,11 +25,10 @@ export function milestones(world: World, deeds: readonly Deed[]): ReadonlyMap<Mi
       ends.set(`"${episodeLink(run.id, index + 1)}"`, `${dispatch}, end ${index + 1}`);
     }
     add(`${platform} direct run of ${dispatch}`, (run.words[0]?.at ?? 0) - startMs);
-    const apiSkewMs = world.machine.weather.apiSkewMs;
-    for (const { role, text, at } of run.conversation) {
+    for (const { role, text, writtenAt } of run.conversation) {
       const token = deeds.find((deed) => deed.token !== null && text.includes(` ${deed.token} `))?.token;
       if (role !== "user" || token === undefined || text.startsWith("do ") === false) continue;
-      add(`${platform} direct ${token} for ${dispatch}`, Date.parse(at) - apiSkewMs - startMs);
+      add(`${platform} direct ${token} for ${dispatch}`, writtenAt - startMs);
     }
   }
   for (const { name, posted } of [world.slack, world.github]) {

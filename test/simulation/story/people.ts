@@ -99,8 +99,8 @@ export class People {
     return { event, intent, permitted, token, verb, target, triedAt: null, ackedAt: null, acked: null };
   }
 
-  /** The time by the platforms' clocks, which are correct. */
-  #at = (): string => new Date(this.#world.machine.time.nowMs).toISOString();
+  /** The time by the platform's clock. */
+  #at = (platform: "slack" | "github"): string => new Date(this.#world.machine.clock(platform)).toISOString();
 
   /** Two people may want to follow the same run at the same time. */
   #tellSlash(words: Words): void {
@@ -114,7 +114,7 @@ export class People {
     const event: CommandEvent = {
       kind: "command",
       id: `slack:interaction:i${this.#count}`,
-      at: this.#at(),
+      at: this.#at(by.platform === "slack" ? "slack" : "github"),
       by,
       scope: this.#random.chance(0.9) ? channel : foreignChannel,
       place: null,
@@ -149,7 +149,7 @@ export class People {
     const event: ReplyEvent = {
       kind: "reply",
       id: `slack:message:T1:C1:${message}`,
-      at: this.#at(),
+      at: this.#at(by.platform === "slack" ? "slack" : "github"),
       by,
       scope: channel,
       place,
@@ -188,7 +188,7 @@ export class People {
     const event: ButtonEvent = {
       kind: "button",
       id: `slack:interaction:b${this.#count}`,
-      at: this.#at(),
+      at: this.#at(by.platform === "slack" ? "slack" : "github"),
       by,
       scope: channel,
       place: card.place,
@@ -218,7 +218,7 @@ export class People {
     const event: LabelEvent = {
       kind: "label",
       id: `github:delivery:d${this.#count}`,
-      at: this.#at(),
+      at: this.#at(by.platform === "slack" ? "slack" : "github"),
       by,
       scope: repository,
       place,
@@ -243,7 +243,7 @@ export class People {
     const event: CommandEvent = {
       kind: "command",
       id: `github:comment:${message}`,
-      at: this.#at(),
+      at: this.#at(by.platform === "slack" ? "slack" : "github"),
       by,
       scope: repository,
       place,
@@ -262,7 +262,7 @@ export class People {
     const event: ReplyEvent = {
       kind: "reply",
       id: `github:comment:${message}`,
-      at: this.#at(),
+      at: this.#at(by.platform === "slack" ? "slack" : "github"),
       by,
       scope: repository,
       place,

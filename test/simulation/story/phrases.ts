@@ -1,6 +1,6 @@
 /** Texts that people send to the bot, with their meaning. */
 import type { Intent } from "#test/simulation/world/deliveries.ts";
-import type { RunsService } from "#test/simulation/world/runs-service.ts";
+import type { RunsService } from "#test/simulation/world/service/runs-service.ts";
 import type { Random } from "./random.ts";
 
 export interface Words {

@@ -1,6 +1,7 @@
 /** A scripted history: its weather and the fate of each request are given instead of drawn. */
 
-import type { Fate, System, Weather } from "#test/simulation/world/weather.ts";
+import type { System } from "#test/simulation/world/clocks.ts";
+import type { Fate, Weather } from "#test/simulation/world/weather.ts";
 import type { Random } from "./random.ts";
 
 export interface Script {

@@ -3,36 +3,47 @@
 import type { Log } from "#base/log.ts";
 import { createDecide, type Decide } from "#core/decide/decide.ts";
 import type { Rules } from "#core/policy.ts";
-import { createEngine, type Engine } from "#engine/engine.ts";
-import type { AgentRuns, Factories, Platform, Store, Transcripts } from "#ports.ts";
+import { createEngine, type Engine, type EngineOptions } from "#engine/engine.ts";
+import type { Clock, Platform, Store } from "#ports.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
-import type { ChatPlatform } from "./chat.ts";
+import type { RunsClients, Service } from "#test/simulation/world/service/runs-client.ts";
+import type { ChatPort } from "./chat-port.ts";
 import type { Disk } from "./disk.ts";
 import type { Life, Machine } from "./machine.ts";
-import type { RunsService } from "./runs-service.ts";
-
-export type Service = AgentRuns & Transcripts & Factories;
 
 /** A defect planted on purpose: wrappers around the parts of the bot. */
 export interface Plant {
   readonly decide?: (decide: Decide) => Decide;
   readonly store?: (store: Store, disk: Disk) => Store;
-  readonly service?: (service: Service) => Service;
-  readonly platform?: (platform: Platform, life: Life) => Platform;
-  readonly accept?: (accept: Engine["accept"]) => Engine["accept"];
+  readonly service?: (service: Service, around: PlantedIn) => Service;
+  readonly platform?: (platform: Platform, life: Life, around: PlantedIn) => Platform;
+  readonly accept?: (accept: Engine["accept"], around: PlantedIn) => Engine["accept"];
+  readonly clock?: (clock: Clock) => Clock;
+  /** Stands in for a platform that is not configured. */
+  readonly absent?: (name: string) => Platform;
+  readonly limits?: EngineOptions["limits"];
+}
+
+export interface PlantedIn {
+  readonly machine: Machine;
+  readonly disk: Disk;
+  readonly clock: Clock;
 }
 
 export interface Surroundings {
   readonly machine: Machine;
   readonly disk: Disk;
-  readonly service: RunsService;
-  readonly platforms: readonly ChatPlatform[];
+  readonly service: RunsClients;
+  readonly platforms: readonly ChatPort[];
+  /** Names of platforms that are not configured for this process. */
+  readonly absent: readonly string[];
   readonly rules: Rules;
   readonly plant: Plant;
 }
 
 export interface BotProcess {
   readonly life: Life;
+  readonly absent: readonly string[];
   readonly engine: Engine;
   readonly accept: Engine["accept"];
 }
@@ -43,29 +54,39 @@ export function createProcess(around: Surroundings): BotProcess {
   const { machine, disk, rules, plant } = around;
   const life = machine.newLife();
   const random = createRandom(machine.seed, `process ${life.number}`);
-  const service = (plant.service ?? same)(around.service.open(life));
-  const store = disk.open(life);
+  const clock = (plant.clock ?? same)({
+    now: () => machine.clock("bot"),
+    elapsed: () => machine.time.nowMs - life.bornAt,
+    random: random.next,
+    after: (ms, then) =>
+      machine.time.after(ms, () => {
+        if (!life.dead) then();
+      }),
+  });
+  const within: PlantedIn = { machine, disk, clock };
+  const service = (plant.service ?? same)(around.service.open(life), within);
+  const notes = disk.open(life);
+  const platforms = around.platforms.map((port) => (plant.platform ?? same)(port.open(life), life, within));
+  const { catchUpMs } = machine.weather;
   const engine = createEngine({
-    store: plant.store === undefined ? store : plant.store(store, disk),
+    store: plant.store === undefined ? notes : plant.store(notes, disk),
     agentRuns: service,
     transcripts: service,
     factories: service,
-    platforms: around.platforms.map((platform) => (plant.platform ?? same)(platform.open(life), life)),
+    platforms: [
+      ...platforms.filter(({ name }) => !around.absent.includes(name)),
+      ...(plant.absent === undefined ? [] : around.absent.map(plant.absent)),
+    ],
     decide: (plant.decide ?? same)(createDecide(rules)),
-    clock: {
-      now: () => Math.floor(machine.time.nowMs + machine.time.skewMs),
-      elapsed: () => machine.time.nowMs,
-      random: random.next,
-      after: (ms, then) =>
-        machine.time.after(ms, () => {
-          if (!life.dead) then();
-        }),
-    },
+    clock,
     log: logOf(machine, life),
     runName: rules.runName,
     pollIntervalMs: 2_000,
+    ...(catchUpMs === null ? {} : { catchUp: { notes, intervalMs: catchUpMs } }),
+    ...(plant.limits === undefined ? {} : { limits: plant.limits }),
   });
-  return { life, engine, accept: (plant.accept ?? same)(engine.accept) };
+  const accept = (plant.accept ?? same)(engine.accept, within);
+  return { life, absent: around.absent, engine, accept };
 }
 
 function logOf(machine: Machine, life: Life): Log {

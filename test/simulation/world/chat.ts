@@ -1,12 +1,12 @@
 /** A simulated platform, Slack-like or GitHub-like, behind the interface of its adapter. */
 
 import type { PlatformEffect } from "#core/effect.ts";
+import type { PersonEvent } from "#core/event.ts";
 import type { Fault, Outcome } from "#core/outcome.ts";
 import type { Permission } from "#core/person.ts";
 import { type Place, placeAt, type Scope } from "#core/place.ts";
 import type { View } from "#core/view.ts";
-import type { Attempt, Platform } from "#ports.ts";
-import { isEarly, type Life, type Limit, type Machine } from "./machine.ts";
+import type { Doubt, Machine } from "./machine.ts";
 
 /** A message of the bot, public or private. */
 export interface Posted {
@@ -17,7 +17,10 @@ export interface Posted {
   readonly dispatch: string | null;
   readonly person: string | null;
   view: View;
+  /** True times. */
   readonly at: number;
+  deletedAt: number | null;
+  readonly doubt: Doubt | null;
 }
 
 interface Words {
@@ -41,16 +44,19 @@ export class ChatPlatform {
   /** Effects that were finally refused, and those with a try of unknown outcome. */
   readonly refused = new Set<string>();
   readonly unsure = new Set<string>();
+  /** True times at which an effect other than an edit failed. */
+  readonly failedAt: number[] = [];
   readonly reactions = new Map<string, Set<string>>();
   readonly labels = new Map<Place, string>();
   readonly said = new Map<Place, Words[]>();
+  /** What people did that can be read back, in order; the function returns the event as it is read now. */
+  readonly readable: { readonly event: PersonEvent; readonly now: () => PersonEvent }[] = [];
   /** Places and scopes in which the bot may not post. */
   readonly shut = new Set<Place | Scope>();
   readonly permissions = new Map<string, Exclude<Permission, "unknown">>();
   /** Effects toward each place, in the order in which they took effect. */
   readonly done = new Map<Place, { readonly effect: string; readonly kind: string }[]>();
   readonly #machine: Machine;
-  readonly #limits = new Map<string, Limit>();
   #count = 0;
 
   constructor(machine: Machine, name: "slack" | "github") {
@@ -61,7 +67,7 @@ export class ChatPlatform {
   /** The id of the next message; on Slack it is its time, which also names a thread. */
   nextId(): string {
     this.#count += 1;
-    const seconds = Math.floor(this.#machine.time.nowMs / 1_000);
+    const seconds = Math.floor(this.#machine.clock(this.name) / 1_000);
     return this.name === "slack" ? `${seconds}.${String(this.#count).padStart(6, "0")}` : String(this.#count);
   }
 
@@ -74,103 +80,25 @@ export class ChatPlatform {
   isShut = (at: Place | Scope): boolean =>
     [...this.shut].some((shut) => at === shut || at.startsWith(`${shut}:`) || at.startsWith(`${shut}#`));
 
-  /** The sending side of the adapter, for one process. */
-  open(life: Life): Platform {
-    return {
-      name: this.name,
-      check: async () => {},
-      perform: async (effect, attempt) => {
-        // Edits and posts are limited apart.
-        const key = effect.kind === "card" && effect.message !== undefined ? "edit" : effect.kind;
-        const limit = this.#limits.get(key);
-        const { nowMs } = this.#machine.time;
-        if (limit?.life === life.number && isEarly(limit, nowMs) && limit.at > this.#machine.jumpedAt) {
-          this.#machine.violated(
-            "rate limits are obeyed",
-            `${effect.id} came ${limit.until - nowMs} ms too early`,
-          );
-        }
-        const outcome = await this.#perform(life, effect, attempt);
-        if (!outcome.ok) {
-          const { fault } = outcome;
-          if (fault.certainty === "unknown") this.unsure.add(effect.id);
-          if (!fault.retryable) this.refused.add(effect.id);
-          if (fault.limited === true) {
-            const until = this.#machine.time.nowMs + (fault.retryAfterMs ?? 0);
-            this.#limits.set(key, { life: life.number, until, at: this.#machine.time.nowMs });
-          }
-          this.#machine.note(this.name, () => `${effect.id} fails: ${fault.certainty} ${fault.reason}`);
-        }
-        return outcome;
-      },
-    };
-  }
-
-  async #perform(life: Life, effect: PlatformEffect, { uncertain }: Attempt): Promise<Outcome> {
-    const ask = async (does: () => Outcome): Promise<Outcome> => {
-      const answer = await this.#machine.request(life, this.name, does);
-      switch (answer.kind) {
-        case "answered":
-          return answer.value;
-        case "unreached":
-          return { ok: false, fault: { certainty: "not-sent", retryable: true, reason: "No connection." } };
-        case "lost":
-          return { ok: false, fault: { certainty: "unknown", retryable: true, reason: "No answer." } };
-        case "failed":
-        case "nonsense":
-          return {
-            ok: false,
-            fault: { certainty: "unknown", retryable: true, reason: `It ${answer.kind}.` },
-          };
-        case "limited":
-          return {
-            ok: false,
-            fault: {
-              certainty: "refused",
-              retryable: true,
-              reason: "Too many requests.",
-              retryAfterMs: answer.retryAfterMs,
-              limited: true,
-            },
-          };
-        default:
-          return answer satisfies never;
-      }
-    };
-    // A request that was under way when its process died may have arrived; only the adapter's tries show it.
-    if (uncertain) this.unsure.add(effect.id);
-    const isPost =
-      effect.kind === "reply" ||
-      (effect.kind === "card" && effect.message === undefined) ||
-      (effect.kind === "tell" && this.name === "github");
-    if (!uncertain || !isPost) return ask(() => this.#does(effect, null));
-    let found: Posted | undefined;
-    const search = await ask(() => {
-      found = this.posted.find((posted) => posted.effect === effect.id);
-      return { ok: true, kind: "tell" };
-    });
-    if (!search.ok) return { ok: false, fault: { ...search.fault, certainty: "unknown" } };
-    const there = found;
-    if (there !== undefined && effect.kind !== "card") {
-      return effect.kind === "reply"
-        ? { ok: true, kind: "reply", message: there.id }
-        : { ok: true, kind: "tell" };
-    }
-    return ask(() => this.#does(effect, there ?? null));
+  /** The bot's messages that a reader finds now, oldest first. */
+  shown(lagMs: number): readonly Posted[] {
+    const { nowMs } = this.#machine.time;
+    return this.posted.filter(({ at, deletedAt }) => at + lagMs <= nowMs && deletedAt === null);
   }
 
   /** Called when the effect happens. `standing`: the card that an earlier try posted. */
-  #does(effect: PlatformEffect, standing: Posted | null): Outcome {
+  perform(effect: PlatformEffect, standing: Posted | null, doubt: Doubt, lagMs: number): Outcome {
     const at = placeAt(effect.at);
     const done = this.done.get(at) ?? [];
     this.done.set(at, done);
-    const reads = effect.kind === "read" || effect.kind === "permission";
+    const reads = effect.kind === "read" || effect.kind === "permission" || effect.kind === "twin-posts";
     const privately = effect.kind === "tell" && this.name === "slack" && effect.answerVia !== undefined;
     if (!reads && !privately && this.isShut(effect.at)) return { ok: false, fault: closed };
     if (!reads) done.push({ effect: effect.id, kind: effect.kind });
     switch (effect.kind) {
       case "card": {
-        const card = standing ?? this.posted.find(({ id }) => id === effect.message);
+        const card =
+          standing ?? this.posted.find(({ id, deletedAt }) => id === effect.message && deletedAt === null);
         if (card !== undefined) {
           card.view = effect.view;
           this.#machine.note(this.name, () => `card of ${effect.dispatch} now: ${headline(effect.view)}`);
@@ -182,17 +110,17 @@ export class ChatPlatform {
         if (!isPlace && this.name === "github") return { ok: false, fault: gone };
         const place = isPlace ? effect.at : `${effect.at}:${id}`;
         return this.#cardDone(
-          this.#post(effect.id, "card", id, place, effect.view, effect.dispatch),
+          this.#post(effect.id, "card", id, place, effect.view, doubt, effect.dispatch),
           effect.revision,
         );
       }
       case "reply": {
-        const { id } = this.#post(effect.id, "reply", this.nextId(), effect.at, effect.view, null);
+        const { id } = this.#post(effect.id, "reply", this.nextId(), effect.at, effect.view, doubt);
         return { ok: true, kind: "reply", message: id };
       }
       case "tell":
         if (this.name === "github" && !effect.at.includes("#")) return { ok: false, fault: gone };
-        this.#post(effect.id, "tell", this.nextId(), at, effect.view, null, effect.person.id);
+        this.#post(effect.id, "tell", this.nextId(), at, effect.view, doubt, null, effect.person.id);
         return { ok: true, kind: "tell" };
       case "react": {
         const reactions = this.reactions.get(effect.message) ?? new Set();
@@ -213,8 +141,16 @@ export class ChatPlatform {
           omitted: 0,
         };
       }
-      case "twin-posts":
-        return { ok: true, kind: "twin-posts", ended: [] };
+      case "twin-posts": {
+        const twins = this.shown(lagMs).filter(
+          (one) => one.effect === effect.of && one.id !== effect.message,
+        );
+        for (const twin of twins) {
+          twin.deletedAt = this.#machine.time.nowMs;
+          this.#machine.note(this.name, () => `${twin.id}, a second message of ${effect.of}, is deleted`);
+        }
+        return { ok: true, kind: "twin-posts", ended: twins.map(({ id }) => id) };
+      }
       case "permission":
         return {
           ok: true,
@@ -236,7 +172,8 @@ export class ChatPlatform {
     id: string,
     place: Place,
     view: View,
-    dispatch: string | null,
+    doubt: Doubt,
+    dispatch: string | null = null,
     person: string | null = null,
   ): Posted {
     const posted: Posted = {
@@ -248,6 +185,8 @@ export class ChatPlatform {
       person,
       view,
       at: this.#machine.time.nowMs,
+      deletedAt: null,
+      doubt,
     };
     this.posted.push(posted);
     this.#machine.note(this.name, () => `${kind} in ${place} (${effect}): ${headline(view)}`);

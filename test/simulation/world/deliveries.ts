@@ -21,12 +21,16 @@ export interface Deed {
   readonly target: string | null;
   readonly verb: string | null;
   /** True times. */
+  saidAt?: number;
   triedAt: number | null;
   ackedAt: number | null;
   acked: "saved" | "ignored" | null;
 }
 
 const minute = 60_000;
+
+/** Errors of the disk, and of a bot that has been told to stop. */
+const mayRefuse = new Set(["DiskError", "RefTaken", "ThreadUnreadable", "EngineStopped"]);
 
 export class Deliveries {
   readonly deeds: Deed[] = [];
@@ -42,13 +46,19 @@ export class Deliveries {
 
   /** Delivers the deed as its platform does; `eventAt` returns the event for a delivery at that time. */
   send(deed: Deed, eventAt: (now: number) => PersonEvent = () => deed.event): void {
-    const { weather } = this.#world.machine;
+    const { weather, time } = this.#world.machine;
     this.deeds.push(deed);
+    deed.saidAt = time.nowMs;
     this.#world.machine.note("person", () => describe(deed));
     const slowest = this.#random.chance(0.2) ? weather.slowestDeliveryMs : 200;
-    this.#series(deed, eventAt, this.#random.between(10, slowest), this.#retries(deed.event));
-    const { kind } = deed.event;
+    const { kind, by } = deed.event;
     const isMessage = kind !== "button" && !(kind === "command" && deed.event.place === null);
+    const platform = by.platform === "slack" ? this.#world.slack : this.#world.github;
+    if (isMessage) platform.readable.push({ event: deed.event, now: () => eventAt(time.nowMs) });
+    const begins = kind === "label" || kind === "command" || (kind === "reply" && deed.event.mention);
+    const overtakenMs = weather.overtaking && begins && isMessage ? this.#random.between(0, 20_000) : 0;
+    const ms = overtakenMs + this.#random.between(10, slowest);
+    this.#series(deed, eventAt, ms, this.#retries(deed.event));
     if (isMessage && this.#random.chance(weather.duplicateRate)) {
       this.#series(deed, eventAt, this.#random.between(10, 4_000), this.#retries(deed.event));
     }
@@ -96,13 +106,17 @@ export class Deliveries {
     };
     const limitMs = event.by.platform === "slack" ? 3_000 : 10_000;
     const callOff = machine.time.after(limitMs, () => end("too late"));
-    if (process === null) return end("nobody listens");
+    if (process === null || process.absent.includes(event.by.platform)) return end("nobody listens");
     process.accept(event).then(
       (answer) => {
         if (!process.life.dead) end(answer);
       },
       (error: unknown) => {
-        if (!process.life.dead) end(String(error));
+        if (process.life.dead) return;
+        const name = error instanceof Error ? error.name : "";
+        if (!mayRefuse.has(name))
+          machine.violated("whoever listens answers", `${event.id}: ${String(error)}`);
+        end(String(error));
       },
     );
   }

@@ -1,7 +1,8 @@
 /** The simulated disk with its store: durable data outlives each process. */
 import type { Ref } from "#core/place.ts";
-import { isSettled, refsOf, type Thread } from "#core/thread.ts";
-import type { Store } from "#ports.ts";
+import type { Thread } from "#core/thread.ts";
+import type { Notes, Store } from "#ports.ts";
+import { asOlder, isAtRest, refsIn } from "./documents.ts";
 import type { Life, Machine } from "./machine.ts";
 
 export class DiskError extends Error {
@@ -11,6 +12,11 @@ export class DiskError extends Error {
     super(during === "reading" ? "EIO: the disk can't be read" : "ENOSPC: the disk can't be written");
     this.while = during;
   }
+}
+
+/** One document can't be read, by this process. */
+export class ThreadUnreadable extends Error {
+  override name = "ThreadUnreadable";
 }
 
 /** Another thread has the place or run. */
@@ -23,6 +29,11 @@ type Change<T> = (thread: Thread | null) => { thread: Thread | null; result: T }
 export class Disk {
   threads = new Map<Ref, Thread>();
   readonly refs = new Map<Ref, Ref>();
+  readonly notes = new Map<string, string>();
+  /** The true time at which each note was first kept. */
+  readonly notedAt = new Map<string, number>();
+  /** The thread that the running process can't read. */
+  unreadable: Ref | null = null;
   readonly #machine: Machine;
 
   constructor(machine: Machine) {
@@ -33,14 +44,25 @@ export class Disk {
     return ref.startsWith("thread:") ? ref.slice("thread:".length) : (this.refs.get(ref) ?? ref);
   }
 
-  /** The thread as a process that has just started reads it. */
+  /** The threads as a process that has just started reads them. */
   reread(): void {
-    this.threads = new Map([...this.threads].map(([id, thread]) => [id, JSON.parse(JSON.stringify(thread))]));
+    const { weather, healed, chance } = this.#machine;
+    const isOlder = !healed && weather.olderRate > 0 && chance.chance(weather.olderRate);
+    const read = (thread: Thread): Thread => {
+      const copy: Thread = JSON.parse(JSON.stringify(thread));
+      return isOlder ? asOlder(copy) : copy;
+    };
+    this.threads = new Map([...this.threads].map(([id, thread]) => [id, read(thread)]));
+    const ids = [...this.threads.keys()];
+    const hides = !healed && weather.unreadableRate > 0 && chance.chance(weather.unreadableRate);
+    this.unreadable = hides && ids.length > 1 ? chance.pick(ids) : null;
+    if (isOlder) this.#machine.note("disk", () => "an earlier version wrote the documents");
+    if (this.unreadable !== null) this.#machine.note("disk", () => `${this.unreadable} can't be read`);
   }
 
   put(thread: Thread): void {
     this.threads.set(thread.id, thread);
-    for (const ref of refsOf(thread)) this.refs.set(ref, thread.id);
+    for (const ref of refsIn(thread)) this.refs.set(ref, thread.id);
   }
 
   #fails(): boolean {
@@ -56,8 +78,12 @@ export class Disk {
     );
   }
 
+  #assertReadable(key: Ref): void {
+    if (this.unreadable === key) throw new ThreadUnreadable(`EACCES: ${key}`);
+  }
+
   /** The store for one process. */
-  open(life: Life): Store {
+  open(life: Life): Store & Notes {
     const machine = this.#machine;
     const locks = new Map<Ref, Promise<void>>();
     /** Refs that a write under way will make lead to its thread. */
@@ -76,7 +102,7 @@ export class Disk {
     };
 
     const assertFree = (thread: Thread): void => {
-      for (const ref of refsOf(thread)) {
+      for (const ref of refsIn(thread)) {
         const owner = claimed.get(ref) ?? (this.threads.has(this.lead(ref)) ? this.lead(ref) : thread.id);
         if (owner !== thread.id) throw new RefTaken(`${ref} belongs to ${owner}`);
       }
@@ -84,7 +110,7 @@ export class Disk {
 
     const write = async (thread: Thread): Promise<void> => {
       assertFree(thread);
-      const refs = refsOf(thread).filter((ref) => !this.refs.has(ref));
+      const refs = refsIn(thread).filter((ref) => !this.refs.has(ref));
       for (const ref of refs) claimed.set(ref, thread.id);
       const fails = this.#fails();
       try {
@@ -103,6 +129,7 @@ export class Disk {
         const release = await hold(key);
         try {
           if (this.lead(ref) !== key) continue;
+          this.#assertReadable(key);
           if (this.#fails()) throw new DiskError("reading");
           const before = this.threads.get(key) ?? null;
           const { thread, result } = fn(before);
@@ -115,15 +142,29 @@ export class Disk {
       }
     };
 
-    const { threads } = this;
+    const { threads, notes } = this;
+    const isHidden = (id: Ref): boolean => this.unreadable === id;
+    const mayFail = (): void => {
+      if (this.#fails() || this.#isFull()) throw new DiskError("writing");
+    };
     return {
       change: (ref, fn) => (life.dead ? new Promise(() => {}) : change(ref, fn)),
-      find: async (ref) => this.threads.get(this.lead(ref)) ?? null,
+      find: async (ref) => {
+        this.#assertReadable(this.lead(ref));
+        return this.threads.get(this.lead(ref)) ?? null;
+      },
+      note: (name) => machine.outside(life, 1, () => notes.get(name) ?? null),
+      keepNote: (name, text) =>
+        machine.outside(life, machine.chance.between(1, machine.weather.slowestWriteMs), () => {
+          mayFail();
+          notes.set(name, text);
+          if (!this.notedAt.has(name)) this.notedAt.set(name, machine.time.nowMs);
+        }),
       async *unsettled() {
         for (const thread of [...threads.values()]) {
           await machine.outside(life, machine.chance.between(0, 5), () => {});
           const now = threads.get(thread.id) ?? thread;
-          if (!isSettled(now)) yield now;
+          if (!isAtRest(now) && !isHidden(thread.id)) yield now;
         }
       },
     };

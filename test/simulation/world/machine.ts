@@ -1,12 +1,17 @@
 /** The simulated machine and its network: a crash may interrupt any request or write. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
+import { aheadMs, type Clocks, type System } from "./clocks.ts";
+import { settlingMs } from "./troubles.ts";
 import { VirtualTime } from "./virtual-time.ts";
-import type { Fate, System, Weather } from "./weather.ts";
+import type { Fate, Weather } from "./weather.ts";
 
 /** The life of one process. Work that is under way when it dies takes effect or not, by chance. */
 export interface Life {
   readonly number: number;
+  /** True times. */
+  readonly bornAt: number;
+  diedAt: number | null;
   dead: boolean;
   readonly underWay: Set<(how: "cut") => void>;
 }
@@ -24,9 +29,18 @@ export interface Limit {
   readonly at: number;
 }
 
+/** The doubt that a request left. `since`: when its sender stopped waiting; null: it waited until it died. */
+export interface Doubt {
+  readonly life: Life;
+  since: number | null;
+}
+
+/** The most by which clocks that drift measure a limit differently. */
+const mostDriftMs = 100;
+
 /** True if a request came before the limit ended. Requests that had started before the limit are excused. */
 export const isEarly = (limit: Limit, nowMs: number): boolean =>
-  nowMs > limit.at + 2_000 && nowMs + 2 < limit.until;
+  nowMs > limit.at + 2_000 && nowMs + mostDriftMs < limit.until;
 
 /** The time-out of each system's client. */
 const patienceMs: Readonly<Record<System, number>> = { "agent-runs": 60_000, slack: 15_000, github: 20_000 };
@@ -47,8 +61,6 @@ export class Machine {
   /** The log; null: it is not recorded. */
   readonly lines: string[] | null;
   healed = false;
-  /** When the clock last jumped. */
-  jumpedAt = Number.NEGATIVE_INFINITY;
   /** Called when the running process must die. */
   onCrash: () => void = () => {};
   readonly #script: Script | null;
@@ -69,6 +81,19 @@ export class Machine {
 
   sinceStart = (): number => this.time.nowMs - this.time.startMs;
 
+  /** What the clock of the system shows, in milliseconds since the epoch. */
+  clock = (of: keyof Clocks): number =>
+    Math.floor(this.time.nowMs + aheadMs(this.weather.clocks[of], this.sinceStart()));
+
+  /** When the bot's clock was last set. */
+  jumpedAt(): number {
+    let last = Number.NEGATIVE_INFINITY;
+    for (const { atMs } of this.weather.clocks.bot.steps) {
+      if (atMs <= this.sinceStart()) last = Math.max(last, this.time.startMs + atMs);
+    }
+    return last;
+  }
+
   /** Adds a line to the log; `text` is only called if the history is recorded. */
   note(who: string, text: () => string): void {
     if (this.lines === null) return;
@@ -83,7 +108,7 @@ export class Machine {
 
   newLife(): Life {
     this.#lives += 1;
-    return { number: this.#lives, dead: false, underWay: new Set() };
+    return { number: this.#lives, bornAt: this.time.nowMs, diedAt: null, dead: false, underWay: new Set() };
   }
 
   /** Counts a step; the process may die at any of them. */
@@ -95,6 +120,7 @@ export class Machine {
 
   kill(life: Life): void {
     life.dead = true;
+    life.diedAt = this.time.nowMs;
     for (const end of [...life.underWay]) end("cut");
     life.underWay.clear();
   }
@@ -130,13 +156,7 @@ export class Machine {
       };
       const cut = (): void => {
         callOff();
-        if (this.chance.chance(0.5)) {
-          try {
-            does();
-          } catch {
-            // Nobody is left to see the error.
-          }
-        }
+        if (this.chance.chance(0.5)) attempt(does);
       };
       life.underWay.add(cut);
       this.#step(life);
@@ -145,10 +165,21 @@ export class Machine {
     });
   }
 
-  /** Sends a request over the network. One that hangs ends with its client's time-out. */
-  async request<T>(life: Life, system: System, does: () => T): Promise<Answer<T>> {
+  /** A moment at which a request that its sender no longer waits for may take effect. */
+  #lateMs(system: System): number {
+    const { lags } = this.weather;
+    const lag = system === "agent-runs" ? Math.max(lags.runs, lags.conversation) : lags[system];
+    return this.network.between(0, Math.max(settlingMs[system] * 0.9 - lag, 0));
+  }
+
+  /**
+   * Sends a request over the network. One that hangs ends with its client's time-out. `makes`: it makes something
+   * new, which may happen later than its sender waits.
+   */
+  async request<T>(life: Life, system: System, does: () => T, makes = false): Promise<Answer<T>> {
     this.#script?.onRequest(system, this.sinceStart());
-    const fate = this.#fate(system);
+    const drawn = this.#fate(system, makes);
+    const fate = drawn === "late" && !makes ? "hung-before" : drawn;
     const ms = this.network.between(5, 300);
     switch (fate) {
       case "ok":
@@ -173,6 +204,15 @@ export class Machine {
       case "hung-after":
         await this.outside(life, ms, () => void does());
         return this.#hangs(life, system);
+      case "failed-after":
+        await this.outside(life, ms, () => void does());
+        return { kind: "failed" };
+      case "late": {
+        const lateMs = patienceMs[system] + this.#lateMs(system);
+        this.time.after(lateMs, () => void attempt(does));
+        await this.outside(life, patienceMs[system], () => {});
+        return { kind: "lost" };
+      }
       case "failed":
       case "nonsense":
         await this.outside(life, ms, () => {});
@@ -197,7 +237,7 @@ export class Machine {
     return { kind: "lost" };
   }
 
-  #fate(system: System): Fate {
+  #fate(system: System, makes: boolean): Fate {
     if (this.#script !== null) return this.#script.fate(system, this.sinceStart());
     if (this.healed) return "ok";
     const now = this.sinceStart();
@@ -205,10 +245,22 @@ export class Machine {
       (one) => one.system === system && one.fromMs <= now && now < one.toMs,
     );
     if (outage !== undefined) return outage.fate;
+    const { cutRate } = this.weather;
+    if (makes && cutRate > 0 && this.network.chance(cutRate)) return "lost-after";
     if (!this.network.chance(this.weather.faultRate)) return "ok";
+    if (this.weather.lateShare > 0 && this.network.chance(this.weather.lateShare)) {
+      return this.network.pick(["failed", "failed-after", "failed-after", "late"] as const);
+    }
     if (this.network.chance(this.weather.hangShare)) {
       return this.network.pick(["hung-before", "hung-after"] as const);
     }
     return this.network.pick(["unreached", "lost-before", "lost-after", "limited"] as const);
   }
+}
+
+/** Nobody is left to see an error. */
+function attempt(does: () => unknown): void {
+  try {
+    does();
+  } catch {}
 }

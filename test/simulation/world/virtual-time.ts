@@ -24,8 +24,6 @@ export class VirtualTime {
   readonly startMs = Date.parse("2026-01-01T00:00:00Z");
   /** True time, which never goes back. */
   nowMs = this.startMs;
-  /** The milliseconds by which the bot's clock is ahead of true time. */
-  skewMs = 0;
   /** Number of steps so far. */
   happened = 0;
   readonly #heap: Due[] = [];

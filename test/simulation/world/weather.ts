@@ -1,13 +1,14 @@
 /** The failures of one history until the world heals, and their times, drawn from its seed. */
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-
-export type System = "agent-runs" | "slack" | "github";
+import type { System } from "./clocks.ts";
+import { calmTroubles, drawTroubles, type Feature, type Troubles } from "./troubles.ts";
 
 /**
  * The fate of a request. `lost`: the answer is lost, `before` or `after` it took effect. `hung`: the same,
- * but the connection stays open. `limited`: a 429. `unreached`: no connection was made. Only scripts have
- * the others: `failed`: a 5xx. `nonsense`: an unreadable answer, without effect; `garbled`: one with effect.
- * `timed-out`: no answer before the client's time-out. `slow`: an answer shortly before it.
+ * but the connection stays open. `limited`: a 429. `unreached`: no connection was made. `failed`: a 5xx without
+ * effect; `failed-after`: one with effect. `late`: no answer before the client's time-out, and the effect comes
+ * later still. Only scripts have the others: `nonsense`: an unreadable answer, without effect; `garbled`: one with
+ * effect. `timed-out`: no answer before the client's time-out. `slow`: an answer shortly before it.
  */
 export type Fate =
   | "ok"
@@ -18,6 +19,8 @@ export type Fate =
   | "hung-after"
   | "limited"
   | "failed"
+  | "failed-after"
+  | "late"
   | "nonsense"
   | "garbled"
   | "timed-out"
@@ -30,7 +33,7 @@ interface Outage {
   readonly fate: Fate;
 }
 
-export interface Weather {
+export interface Weather extends Troubles {
   readonly calm: boolean;
   /** How long people act, from the start, and how often. */
   readonly actsMs: number;
@@ -48,13 +51,9 @@ export interface Weather {
   readonly crashSteps: ReadonlySet<number>;
   /** When the process is told to stop, in milliseconds from the start. */
   readonly stopsAt: readonly number[];
-  readonly clockJumps: readonly { readonly atMs: number; readonly byMs: number }[];
   readonly duplicateRate: number;
   readonly lateDuplicateRate: number;
   readonly slowestDeliveryMs: number;
-  readonly apiSkewMs: number;
-  /** The lag of the API's lists. */
-  readonly listLagMs: number;
   readonly pageSize: number;
   readonly ignoredFilters: ReadonlySet<"name" | "created_after" | "updated_after">;
 }
@@ -62,7 +61,8 @@ export interface Weather {
 const minute = 60_000;
 const hour = 60 * minute;
 
-export function drawWeather(seed: number): Weather {
+/** `features`: the troubles that the history may have besides the usual failures. */
+export function drawWeather(seed: number, features: ReadonlySet<Feature>): Weather {
   const random = createRandom(seed, "weather");
   const calm = random.chance(0.15);
   const bad = <T>(probability: number, value: () => T, otherwise: T): T =>
@@ -72,8 +72,8 @@ export function drawWeather(seed: number): Weather {
     const fromMs = random.between(0, actsMs);
     return { fromMs, toMs: fromMs + random.pick([2_000, 20_000, 2 * minute, 15 * minute]) };
   };
-  const clockJumps = bad(0.25, () => drawJumps(random, actsMs), []);
-  return {
+  const steps = bad(0.25, () => drawJumps(random, actsMs), []);
+  const usual = {
     calm,
     actsMs,
     acts: random.whole(3, 14),
@@ -88,15 +88,32 @@ export function drawWeather(seed: number): Weather {
       bad(0.6, () => Array.from({ length: random.whole(1, 4) }, () => random.whole(1, 160)), []),
     ),
     stopsAt: bad(0.15, () => [random.between(0, actsMs)], []),
-    clockJumps,
     duplicateRate: calm ? 0.1 : random.pick([0, 0.2, 0.5]),
     lateDuplicateRate: random.chance(0.15) ? 0.3 : 0,
     slowestDeliveryMs: random.pick([200, 200, 3_000, 30_000]),
     apiSkewMs: random.between(-minute, minute),
-    listLagMs: bad(0.25, () => random.between(500, 15_000), 0),
+    changesLagMs: bad(0.25, () => random.between(500, 15_000), 0),
     pageSize: random.pick([1, 2, 500, 500]),
     ignoredFilters: new Set(
       (["name", "created_after", "updated_after"] as const).filter(() => random.chance(0.15)),
+    ),
+  };
+  const { apiSkewMs, changesLagMs, ...weather } = usual;
+  const { clocks, lags } = calmTroubles;
+  return {
+    ...weather,
+    ...drawTroubles(
+      seed,
+      {
+        ...calmTroubles,
+        clocks: {
+          ...clocks,
+          bot: { ...clocks.bot, steps },
+          "agent-runs": { ...clocks["agent-runs"], skewMs: apiSkewMs },
+        },
+        lags: { ...lags, changes: changesLagMs },
+      },
+      { features, calm, actsMs },
     ),
   };
 }
@@ -109,7 +126,7 @@ function drawOutages(random: Random, window: () => { fromMs: number; toMs: numbe
   }));
 }
 
-function drawJumps(random: Random, actsMs: number): Weather["clockJumps"] {
+function drawJumps(random: Random, actsMs: number): Troubles["clocks"]["bot"]["steps"] {
   return Array.from({ length: random.whole(1, 2) }, () => ({
     atMs: random.between(0, actsMs),
     byMs: random.pick([-1, 1]) * random.pick([2_000, minute, 20 * minute, 3 * hour]),

@@ -1,5 +1,5 @@
 /** The errors of the API's client for failures of the network and of the service. */
-import type { Answer } from "./machine.ts";
+import type { Answer } from "#test/simulation/world/machine.ts";
 import { Refused } from "./simulated-run.ts";
 
 /** `writes`: the kind of write; null: a read, which has no effect. */

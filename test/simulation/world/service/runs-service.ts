@@ -1,18 +1,35 @@
 /** The simulated Agent Runs service, which follows the specification. */
-import { dispatchKey, isEnded, type Run } from "#core/run.ts";
-import type { AgentRuns, Factories, Transcripts } from "#ports.ts";
+import { dispatchKey, type Run } from "#core/run.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import { type Answer, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
-import { noAnswer } from "./no-answer.ts";
-import { listRuns } from "./run-listing.ts";
-import { answerMark, episodeLink, isWaiting, Refused, type SimulatedRun, wordOn } from "./simulated-run.ts";
+import type { Doubt, Machine } from "#test/simulation/world/machine.ts";
+import {
+  answerMark,
+  episodeLink,
+  isOver,
+  isWaiting,
+  Refused,
+  type SimulatedRun,
+  wordOn,
+} from "./simulated-run.ts";
+
+/** A follow-up that the service accepted. */
+export interface Heard {
+  readonly text: string;
+  readonly run: SimulatedRun;
+  readonly at: number;
+  readonly doubt: Doubt | null;
+  /** Its run ended before it began. */
+  isLost: boolean;
+}
 
 export class RunsService {
   readonly runs = new Map<string, SimulatedRun>();
   /** Dispatches and follow-up texts that were finally refused. */
   readonly refused = new Set<string>();
-  /** Every accepted follow-up text, regardless of its run's end. */
-  readonly heard: string[] = [];
+  /** Every accepted follow-up, regardless of its run's end. */
+  readonly heard: Heard[] = [];
+  /** Other people's runs under the bot's name, each with the true time at which it was made. */
+  readonly crowd: { readonly at: number; readonly run: Run }[] = [];
   readonly #machine: Machine;
   readonly #random: Random;
 
@@ -25,6 +42,7 @@ export class RunsService {
     request: SimulatedRun["request"],
     name: string | null,
     metadata?: Readonly<Record<string, string>>,
+    doubt: Doubt | null = null,
   ): SimulatedRun {
     const id = `run-${this.runs.size + 1}`;
     const random = this.#machine.lifeOf(metadata?.[dispatchKey] ?? request.prompt, this.#random);
@@ -43,13 +61,17 @@ export class RunsService {
       id,
       request,
       name,
-      words: [{ at: this.#machine.time.nowMs, run: first }],
+      words: [{ at: this.#machine.time.nowMs, run: first, episode: null }],
       conversation: [],
       followUps: [],
       episodes: [],
       answers: [],
+      found: new Set(),
       cancellable: !random.chance(0.05),
-      cancels: 0,
+      cancels: [],
+      refusesCancel: false,
+      doubt,
+      fetched: null,
       begun: false,
       random,
       callOff: () => {},
@@ -60,7 +82,31 @@ export class RunsService {
     return run;
   }
 
-  #now = (): string => new Date(this.#machine.time.nowMs + this.#machine.weather.apiSkewMs).toISOString();
+  /** Adds a run that somebody else makes, so long after the start, and that never changes. */
+  addToCrowd(name: string, sinceStartMs: number): void {
+    const { time } = this.#machine;
+    const at = time.startMs + sinceStartMs;
+    const made = this.#stamp(this.#machine.clock("agent-runs") + at - time.nowMs);
+    const run: Run = {
+      run_id: `other-${this.crowd.length + 1}`,
+      title: "another",
+      prompt: "asked for by another bot",
+      state: "INPROGRESS",
+      created_at: made,
+      updated_at: made,
+      agent_config: { name },
+    };
+    this.crowd.push({ at, run });
+  }
+
+  #stamp = (ms: number): string =>
+    new Date(this.#machine.weather.unordered ? ms - (ms % 1_000) : ms).toISOString();
+
+  #now = (): string => this.#stamp(this.#machine.clock("agent-runs"));
+
+  #say(run: SimulatedRun, role: "user" | "assistant", text: string): void {
+    run.conversation.push({ role, text, at: this.#now(), writtenAt: this.#machine.time.nowMs });
+  }
 
   #later(run: SimulatedRun, ms: number, what: () => void): void {
     run.callOff();
@@ -89,11 +135,9 @@ export class RunsService {
   #work(run: SimulatedRun): void {
     const { random } = run;
     run.begun = true;
-    if (run.conversation.length === 0)
-      run.conversation.push({ role: "user", text: run.request.prompt, at: this.#now() });
+    if (run.conversation.length === 0) this.#say(run, "user", run.request.prompt);
     for (const text of run.followUps) {
-      if (!run.conversation.some((said) => said.text === text))
-        run.conversation.push({ role: "user", text, at: this.#now() });
+      if (!run.conversation.some((said) => said.text === text)) this.#say(run, "user", text);
     }
     const kind = random.weighted({ end: 60, block: 22, touch: 10, stay: 4, long: 4, pause: 3 });
     switch (kind) {
@@ -123,18 +167,25 @@ export class RunsService {
   }
 
   turn(run: SimulatedRun, state: string): void {
-    const told = isEnded(state) || state === "BLOCKED";
+    const told = isOver(state) || state === "BLOCKED";
     if (told) {
       run.episodes.push(state);
       // Follow-ups that wait for a run that never starts are lost.
-      if (!run.begun) run.followUps.length = 0;
+      if (!run.begun) {
+        run.followUps.length = 0;
+        for (const heard of this.heard) if (heard.run === run) heard.isLost = true;
+      }
       const said = run.random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
       run.answers.push(said);
-      run.conversation.push({ role: "assistant", text: said, at: this.#now() });
+      this.#say(run, "assistant", said);
       run.callOff();
     }
     const before = wordOn(run);
-    const updated = Math.max(Date.parse(before.updated_at) + 1, Date.parse(this.#now()));
+    const { clocks, unordered } = this.#machine.weather;
+    // Two changes have different times, unless the clock is set back or rounds its times.
+    const least = Date.parse(before.updated_at) + (unordered ? 0 : 1);
+    const now = Date.parse(this.#now());
+    const updated = clocks["agent-runs"].steps.length > 0 ? now : Math.max(least, now);
     const url = episodeLink(run.id, run.episodes.length);
     const after: Run = {
       ...before,
@@ -142,7 +193,8 @@ export class RunsService {
       updated_at: new Date(updated).toISOString(),
       artifacts: told ? [{ artifact_type: "EXTERNAL_REFERENCE", data: { url, title: url } }] : [],
     };
-    run.words.push({ at: this.#machine.time.nowMs, run: after });
+    const episode = told ? run.episodes.length : null;
+    run.words.push({ at: this.#machine.time.nowMs, run: after, episode });
     this.#machine.note("service", () => `${run.id} is ${state}`);
   }
 
@@ -150,19 +202,19 @@ export class RunsService {
   heal(mayWait: boolean): void {
     for (const run of this.runs.values()) {
       const { state } = wordOn(run);
-      if (isEnded(state)) continue;
+      if (isOver(state)) continue;
       if (isWaiting(state) && mayWait && run.random.chance(0.6)) continue;
       if (state === "QUEUED" || state === "PENDING") continue;
       this.#later(run, run.random.between(1_000, 120_000), () => {
-        if (isEnded(wordOn(run).state)) return;
+        if (isOver(wordOn(run).state)) return;
         // An answer outside the bot begins a new turn.
-        if (state === "BLOCKED") run.conversation.push({ role: "user", text: "Go on.", at: this.#now() });
+        if (state === "BLOCKED") this.#say(run, "user", "Go on.");
         this.#end(run);
       });
     }
   }
 
-  #arrived(runId: string): SimulatedRun {
+  arrived(runId: string): SimulatedRun {
     const run = this.runs.get(runId);
     if (run === undefined) {
       throw new Refused({ status: 404, code: "resource_not_found", reason: "There is no such run." });
@@ -170,24 +222,26 @@ export class RunsService {
     return run;
   }
 
-  #maybeRefuses(what: string): void {
+  maybeRefuses(what: string): void {
     if (this.#machine.healed || !this.#random.chance(this.#machine.weather.refusalRate)) return;
     this.refused.add(what);
     throw new Refused({ status: 403, code: "budget_exceeded", reason: "The budget is used up." });
   }
 
-  #followUp(runId: string, message: string): void {
-    const run = this.#arrived(runId);
+  /** `found`: the episode that the bot fetched just before. */
+  followUp(runId: string, message: string, doubt: Doubt, found: number | null): void {
+    const run = this.arrived(runId);
     const { state } = wordOn(run);
-    this.#maybeRefuses(message);
+    this.maybeRefuses(message);
     run.followUps.push(message);
-    this.heard.push(message);
+    this.heard.push({ text: message, run, at: this.#machine.time.nowMs, doubt, isLost: false });
+    if (found !== null) run.found.add(found);
     this.#machine.note("service", () => `${run.id} (${state}) gets ${JSON.stringify(message.slice(0, 60))}`);
-    if (run.begun) run.conversation.push({ role: "user", text: message, at: this.#now() });
-    if (!isEnded(state) && state !== "BLOCKED") return;
+    if (run.begun) this.#say(run, "user", message);
+    if (!isOver(state) && state !== "BLOCKED") return;
     const goOn = (): void => {
-      this.turn(run, isEnded(state) ? "QUEUED" : "INPROGRESS");
-      if (isEnded(state)) this.#live(run);
+      this.turn(run, isOver(state) ? "QUEUED" : "INPROGRESS");
+      if (isOver(state)) this.#live(run);
       else this.#work(run);
     };
     // The message is taken, but the run's new state may appear a little later.
@@ -195,79 +249,28 @@ export class RunsService {
     else this.#later(run, run.random.between(10, 3_000), goOn);
   }
 
-  #cancel(runId: string): string {
-    const run = this.#arrived(runId);
+  cancel(runId: string): string {
+    const run = this.arrived(runId);
     const { state } = wordOn(run);
-    if (isEnded(state)) throw new Refused({ status: 400, code: "invalid_request", reason: "It has ended." });
+    if (isOver(state)) throw new Refused({ status: 400, code: "invalid_request", reason: "It has ended." });
     if (state === "PENDING") {
       throw new Refused({ status: 409, code: "conflict", retryable: true, reason: "It is being prepared." });
     }
     if (!run.cancellable || state === "BLOCKED") {
+      run.refusesCancel = true;
       throw new Refused({
         status: 422,
         code: "operation_not_supported",
         reason: "This run can't be cancelled.",
       });
     }
-    run.cancels += 1;
+    run.cancels.push(this.#machine.time.nowMs);
     if (run.random.chance(0.6)) this.turn(run, "CANCELLED");
     else {
       this.#later(run, run.random.between(100, 5_000), () => {
-        if (!isEnded(wordOn(run).state)) this.turn(run, "CANCELLED");
+        if (!isOver(wordOn(run).state)) this.turn(run, "CANCELLED");
       });
     }
     return runId;
-  }
-
-  /** The API's client, for one process. */
-  open(life: Life): AgentRuns & Transcripts & Factories {
-    const read = <T>(does: () => T): Promise<T> => this.#call(life, null, does);
-    const write = <T>(kind: string, does: () => T): Promise<T> => this.#call(life, kind, does);
-    return {
-      create: (request) =>
-        write("create", () => {
-          this.#maybeRefuses(request.metadata[dispatchKey] ?? "");
-          const run = this.add(request, request.config.name, request.metadata);
-          return { run_id: run.id, state: "QUEUED" };
-        }),
-      list: (query) => read(() => listRuns(this.#machine, this.runs.values(), query)),
-      fetch: (runId) => read(() => wordOn(this.#arrived(runId))),
-      followUp: (runId, { message }) => write("follow-up", () => this.#followUp(runId, message)),
-      cancel: (runId) => write("cancel", () => this.#cancel(runId)),
-      messages: (runId) =>
-        read(() => {
-          const run = this.#arrived(runId);
-          return run.begun ? [...run.conversation] : null;
-        }),
-      findFactory: (name) => read(() => (name === "fixers" ? "factory-1" : null)),
-      dispatchToFactory: (_, prompt) =>
-        write("create", () => ({ run_id: this.add({ prompt }, "of-the-factory").id, state: "QUEUED" })),
-    };
-  }
-
-  readonly #limits = new Map<string, Limit>();
-
-  async #call<T>(life: Life, writes: string | null, does: () => T): Promise<T> {
-    const { time } = this.#machine;
-    const limit = writes === null ? undefined : this.#limits.get(writes);
-    if (limit?.life === life.number && isEarly(limit, time.nowMs) && limit.at > this.#machine.jumpedAt) {
-      this.#machine.violated("rate limits are obeyed", `${writes} came ${limit.until - time.nowMs} ms early`);
-    }
-    const answer: Answer<() => T> = await this.#machine.request(life, "agent-runs", () => {
-      try {
-        const value = does();
-        return () => value;
-      } catch (error) {
-        return () => {
-          throw error;
-        };
-      }
-    });
-    if (answer.kind === "answered") return answer.value();
-    if (answer.kind === "limited" && writes !== null) {
-      const until = time.nowMs + answer.retryAfterMs;
-      this.#limits.set(writes, { life: life.number, until, at: time.nowMs });
-    }
-    throw noAnswer(answer, writes);
   }
 }

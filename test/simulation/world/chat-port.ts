@@ -1,0 +1,182 @@
+/** A simulated platform's adapter: performs effects over the network, and reads back what was missed. */
+import type { PlatformEffect } from "#core/effect.ts";
+import type { PersonEvent } from "#core/event.ts";
+import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
+import type { Attempt, Missed, Pace, Platform } from "#ports.ts";
+import { createRandom, type Random } from "#test/simulation/story/random.ts";
+import type { ChatPlatform, Posted } from "./chat.ts";
+import { type Doubt, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
+import { settlingMs } from "./troubles.ts";
+
+const unknown = (reason: string): Fault => ({ certainty: "unknown", retryable: true, reason });
+
+const limited: Fault = { certainty: "refused", retryable: true, reason: "Too many requests.", limited: true };
+
+/** Posts in one channel, or on one platform. */
+const paceMs = 1_000;
+const paceKey = ({ at }: PlatformEffect): string =>
+  at.split(/[#]/)[0]?.split(":").slice(0, 3).join(":") ?? at;
+
+const isEdit = (effect: PlatformEffect): boolean => effect.kind === "card" && effect.message !== undefined;
+
+const isPost = (effect: PlatformEffect): boolean =>
+  effect.kind === "reply" ||
+  (effect.kind === "card" && effect.message === undefined) ||
+  (effect.kind === "tell" && effect.at.startsWith("github:"));
+
+export class ChatPort {
+  readonly #machine: Machine;
+  readonly #chat: ChatPlatform;
+  readonly #copies: Random;
+  readonly #limits = new Map<string, Limit>();
+  readonly #begun = new Map<string, { readonly life: number; readonly at: number }>();
+
+  constructor(machine: Machine, chat: ChatPlatform) {
+    this.#machine = machine;
+    this.#chat = chat;
+    this.#copies = createRandom(machine.seed, `copies of ${chat.name}`);
+  }
+
+  /** The platform for one process. */
+  open(life: Life): Platform {
+    const { name } = this.#chat;
+    const { catchUpMs, paces } = this.#machine.weather;
+    return {
+      name,
+      settlingMs: settlingMs[name],
+      check: async () => {},
+      perform: (effect, attempt) => this.#perform(life, effect, attempt),
+      ...(catchUpMs === null ? {} : { missed: (look) => this.#missed(life, look) }),
+      ...(paces ? { paces: (effect) => pacesOf(effect) } : {}),
+    };
+  }
+
+  #lag(): number {
+    const { lags, lagRate } = this.#machine.weather;
+    const lagMs = lags[this.#chat.name];
+    return lagMs === 0 || lagRate >= 1 || this.#copies.chance(lagRate) ? lagMs : 0;
+  }
+
+  async #perform(life: Life, effect: PlatformEffect, attempt: Attempt): Promise<Outcome> {
+    const { name, unsure, refused } = this.#chat;
+    const machine = this.#machine;
+    const { time } = machine;
+    // Edits and posts are limited apart.
+    const key = isPost(effect) ? `post of ${effect.kind}` : effect.kind;
+    const limit = this.#limits.get(key);
+    if (limit?.life === life.number && isEarly(limit, time.nowMs) && limit.at > machine.jumpedAt()) {
+      machine.violated(
+        "rate limits are obeyed",
+        `${effect.id} came ${limit.until - time.nowMs} ms too early`,
+      );
+    }
+    this.#judgePace(life, effect);
+    const doubt: Doubt = { life, since: null };
+    const outcome = this.#isLimited(effect)
+      ? await this.#tooMany(life)
+      : await this.#try(life, effect, attempt, doubt);
+    doubt.since = time.nowMs;
+    if (!outcome.ok) {
+      const { fault } = outcome;
+      if (!isEdit(effect)) this.#chat.failedAt.push(time.nowMs);
+      if (fault.certainty === "unknown") unsure.add(effect.id);
+      if (!fault.retryable) refused.add(effect.id);
+      if (fault.limited === true) {
+        const until = time.nowMs + (fault.retryAfterMs ?? 0);
+        this.#limits.set(key, { life: life.number, until, at: time.nowMs });
+      }
+      machine.note(name, () => `${effect.id} fails: ${fault.certainty} ${fault.reason}`);
+    }
+    return outcome;
+  }
+
+  async #try(
+    life: Life,
+    effect: PlatformEffect,
+    { uncertain, settlesInMs }: Attempt,
+    doubt: Doubt,
+  ): Promise<Outcome> {
+    const chat = this.#chat;
+    const act = (standing: Posted | null): Promise<Outcome> =>
+      this.#ask(life, () => chat.perform(effect, standing, doubt, this.#lag()), isPost(effect));
+    // A request that was under way when its process died may have arrived; only the adapter's tries show it.
+    if (uncertain) chat.unsure.add(effect.id);
+    if (!uncertain || !isPost(effect)) return act(null);
+    let found: Posted | undefined;
+    const search = await this.#ask(life, () => {
+      found = chat.shown(this.#lag()).find((posted) => posted.effect === effect.id);
+      return { ok: true, kind: "tell" };
+    });
+    if (!search.ok) return { ok: false, fault: { ...search.fault, certainty: "unknown", searching: true } };
+    const there = found;
+    if (there === undefined) {
+      if (settlesInMs > 0) return { ok: false, fault: stillSettling(settlesInMs, effect.tries) };
+      return act(null);
+    }
+    if (effect.kind === "reply") return { ok: true, kind: "reply", message: there.id };
+    return effect.kind === "card" ? act(there) : { ok: true, kind: "tell" };
+  }
+
+  #isLimited(effect: PlatformEffect): boolean {
+    const { healed, weather, network } = this.#machine;
+    return isEdit(effect) && !healed && weather.editLimitRate > 0 && network.chance(weather.editLimitRate);
+  }
+
+  async #tooMany(life: Life): Promise<Outcome> {
+    const retryAfterMs = 1_000 * this.#machine.network.whole(10, 60);
+    await this.#machine.outside(life, 50, () => {});
+    return { ok: false, fault: { ...limited, retryAfterMs } };
+  }
+
+  async #ask(life: Life, does: () => Outcome, makes = false): Promise<Outcome> {
+    const answer = await this.#machine.request(life, this.#chat.name, does, makes);
+    switch (answer.kind) {
+      case "answered":
+        return answer.value;
+      case "unreached":
+        return { ok: false, fault: { certainty: "not-sent", retryable: true, reason: "No connection." } };
+      case "lost":
+        return { ok: false, fault: unknown("No answer.") };
+      case "failed":
+      case "nonsense":
+        return { ok: false, fault: unknown(`It ${answer.kind}.`) };
+      case "limited":
+        return { ok: false, fault: { ...limited, retryAfterMs: answer.retryAfterMs } };
+      default:
+        return answer satisfies never;
+    }
+  }
+
+  /** Reads back what people said: mentions and commands in every place, other messages where the bot looks. */
+  async #missed(life: Life, { since, places, lively = [], scopes }: Missed): Promise<readonly PersonEvent[]> {
+    const machine = this.#machine;
+    const { name, readable } = this.#chat;
+    // As real adapters do, by the platform's own clock.
+    const aheadMs = machine.clock(name) - machine.clock("bot");
+    const from = Date.parse(since) + aheadMs;
+    const answer = await machine.request(life, name, () =>
+      readable.filter(({ event }) => {
+        if (Date.parse(event.at) < from) return false;
+        if (name === "github") return scopes.includes(event.scope);
+        return (
+          (event.kind === "reply" && event.mention) || [...places, ...lively].includes(event.place ?? "")
+        );
+      }),
+    );
+    if (answer.kind !== "answered") throw new Error(`${name} can't be read: ${answer.kind}`);
+    return answer.value.map(({ now }) => now());
+  }
+
+  #judgePace(life: Life, effect: PlatformEffect): void {
+    if (!this.#machine.weather.paces || !isPost(effect)) return;
+    const { nowMs } = this.#machine.time;
+    const key = paceKey(effect);
+    const last = this.#begun.get(key);
+    this.#begun.set(key, { life: life.number, at: nowMs });
+    if (last?.life !== life.number || nowMs - last.at >= paceMs - 1) return;
+    this.#machine.violated("paces are kept", `${effect.id} came ${nowMs - last.at} ms after another post`);
+  }
+}
+
+const pacesOf = (effect: PlatformEffect): readonly Pace[] =>
+  isPost(effect) ? [{ key: paceKey(effect), count: 1, perMs: paceMs }] : [];
