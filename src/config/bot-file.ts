@@ -19,6 +19,8 @@ export interface BotFile {
   readonly settlingMs: Readonly<Record<string, number>>;
   /** See `createCatchUp`. */
   readonly livelyMs: number;
+  /** Whether posts are spaced as the platforms ask. */
+  readonly isPaced: boolean;
   readonly service: ServiceOffer;
   /** Whether the file has the section `service`. */
   readonly hasService: boolean;
@@ -102,6 +104,7 @@ const fileOf = (platforms: readonly PlatformKind[]) =>
           .max(90, "must be 90 at most")
           .default(7),
         settling_seconds: emptied(keys(settlingKeys(platforms))),
+        paced: z.boolean("must be true or false").default(true),
       }),
     ),
     service: emptied(serviceSection),
@@ -131,6 +134,7 @@ export function readBotFile(
     rules,
     settlingMs,
     livelyMs,
+    isPaced: value.limits.paced,
     service: value.service,
     hasService: has("service"),
   };
@@ -156,7 +160,9 @@ function toRules(
     replies: from.replies,
     allow: Object.fromEntries(permitted),
     retryForMs: from.limits.retry_for_hours * 3_600_000,
-    platforms: Object.fromEntries(platforms.map(({ name, facts }) => [name, facts])),
+    platforms: Object.fromEntries(
+      platforms.map(({ name, facts }) => [name, from.limits.paced ? facts : { ...facts, holdMs: 0 }]),
+    ),
   };
 }
 

@@ -25,6 +25,8 @@ export interface Config {
   readonly settlingMs: Readonly<Record<string, number>>;
   /** Replies are searched for in places with a sign of life within this time. */
   readonly livelyMs: number;
+  /** Whether posts are spaced as the platforms ask. */
+  readonly isPaced: boolean;
 }
 
 /** A platform and its settings. */
@@ -73,6 +75,7 @@ export function readConfig(
     rules: { ...file.rules, runName: values.AGENT_RUN_NAME },
     settlingMs: file.settlingMs,
     livelyMs: file.livelyMs,
+    isPaced: file.isPaced,
   };
   return { ok: true, config, warnings };
 }

@@ -148,7 +148,7 @@ export function createEngine(options: EngineOptions): Engine {
     saveOutcome: createSaveOutcome({ save, store, timers, clock, log }),
     turns: createTurns({
       perKind: limits.perSystem,
-      pacesOf: (effect) => platforms.get(systemOf(effect))?.paces?.(effect) ?? [],
+      pacesOf: (effect) => (limits.paced && platforms.get(systemOf(effect))?.paces?.(effect)) || [],
       timers,
       clock,
     }),

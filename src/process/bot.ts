@@ -111,7 +111,7 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     log,
     runName: rules.runName,
     pollIntervalMs: config.pollIntervalMs,
-    limits: { settlingMs: settlingTimes(config) },
+    limits: { settlingMs: settlingTimes(config), paced: config.isPaced },
     catchUp: { notes: store, intervalMs: catchUpIntervalMs, livelyMs: config.livelyMs },
     observe: (event) => metrics.count(event),
   });

@@ -155,7 +155,7 @@ test.each([
   ["limits: { retry_for_hours: 0 }", "limits.retry_for_hours must be above 0."],
   [
     "limits: { settle_seconds: {} }",
-    "limits.settle_seconds is not known; known here: retry_for_hours, catch_up_days, settling_seconds.",
+    "limits.settle_seconds is not known; known here: retry_for_hours, catch_up_days, settling_seconds, paced.",
   ],
   [
     "limits: { settling_seconds: { jira: 5 } }",
@@ -167,6 +167,7 @@ test.each([
   ["limits: { settling_seconds: { slack: -1 } }", "limits.settling_seconds.slack must be 0 or more."],
   ["limits: { settling_seconds: { github: 3601 } }", "limits.settling_seconds.github must be 3600 at most."],
   ["limits: { settling_seconds: { api: .inf } }", "limits.settling_seconds.api must be a number."],
+  ["limits: { paced: 2 }", "limits.paced must be true or false."],
   ["limits: { catch_up_days: 91 }", "limits.catch_up_days must be 90 at most."],
   ["- a", "the whole must be a mapping."],
   ["defaults: { mcp: [gone] }", "mcp names gone, which is not under mcp_servers (empty)."],

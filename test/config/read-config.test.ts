@@ -56,6 +56,7 @@ test("an empty environment is valid, and sets every default", () => {
     },
     settlingMs: {},
     livelyMs: 604_800_000,
+    isPaced: true,
   });
 });
 

@@ -40,7 +40,7 @@ const workspace: SlackSnapshot = {
 /** The bot's config file; `settling`: the settling time of every system, in seconds. */
 const configOf = (settling: number): string => `
 permissions: { slack: { people: [UALICE, UBOB, UCAROL] } }
-limits: { settling_seconds: { api: ${settling}, slack: ${settling}, github: ${settling} } }
+limits: { paced: false, settling_seconds: { api: ${settling}, slack: ${settling}, github: ${settling} } }
 `;
 
 export interface TownOptions {

@@ -8,6 +8,8 @@ export interface Limits {
   readonly effectMs: number;
   /** Settling times by system; a platform's own if absent. */
   readonly settlingMs: Readonly<Record<string, number>>;
+  /** Whether effects keep their platforms' paces. */
+  readonly paced: boolean;
   /** A stop waits so long for work in flight. */
   readonly stopMs: number;
 }
@@ -18,6 +20,7 @@ export const defaultLimits: Limits = {
   perSystem: 48,
   effectMs: 5 * 60_000,
   settlingMs: { [toApi]: 60_000 },
+  paced: true,
   // Many supervisors kill a process ten seconds after SIGTERM.
   stopMs: 9_000,
 };

@@ -121,7 +121,7 @@ export async function createWorld(options: WorldOptions = {}) {
   const configFile = join(folder, "bot.yaml");
   writeFileSync(
     configFile,
-    JSON.stringify({ limits: { settling_seconds: { api: 1, slack: 1, github: 1 } } }),
+    JSON.stringify({ limits: { paced: false, settling_seconds: { api: 1, slack: 1, github: 1 } } }),
   );
   const started: Child[] = [];
 
