@@ -12,7 +12,7 @@ async function stopped(town: StoryTown): Promise<number | string | null> {
   return how;
 }
 
-test.concurrent("a stopping bot acks nothing more and exits with 0; acked requests are done once after the next start", async (context) => {
+test.concurrent("a stopping bot acks nothing more and exits with 0; after the next start every request is done once", async (context) => {
   const town = await storyTown(context, { retryDelaysMs: [] });
   await town.start();
   await town.mention("warm up, do:quick");
@@ -35,10 +35,9 @@ test.concurrent("a stopping bot acks nothing more and exits with 0; acked reques
   expect(acked.length).toBeLessThan(wishes.length);
 
   await town.start();
-  for (const { place } of acked) await town.ends(place);
-  for (const { word, isAcked } of wishes) {
-    expect((await town.runsAbout(word)).length, word).toBe(isAcked ? 1 : 0);
-  }
+  // What was not acked is read back.
+  for (const { place } of wishes) await town.ends(place);
+  for (const { word } of wishes) expect((await town.runsAbout(word)).length, word).toBe(1);
   expect(await stopped(town)).toBe(0);
 });
 

@@ -6,7 +6,7 @@ import { found } from "./found.ts";
 const atOnce = 16;
 /** For both sets together. A slow machine simulates fewer fresh histories, but never fewer than `leastFresh`. */
 const budgetMs = 9_000;
-const fixedSeeds = 400;
+const fixedSeeds = 250;
 const leastFresh = 100;
 const mostFresh = 1_500;
 
