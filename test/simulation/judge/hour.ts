@@ -20,8 +20,8 @@ const storedUpMs = 8 * 60_000;
 const directLateMs = 400;
 /** The poller's longest tick. */
 const longestTickMs = 30_000;
-/** From the start of a sweep until the end that it found is announced. */
-const tellWithinMs = 2_100;
+/** From the start of a sweep until the end that it found is announced; a run without an answer is read four times. */
+const tellWithinMs = 10_100;
 
 /** Returns the violations. `calmHour` is the same hour without an outage. */
 export function judgeHour(hour: Hour, outage: Outage, calmHour: Hour): readonly string[] {
