@@ -13,7 +13,7 @@ import type { Accepting } from "./accept.ts";
 import { createLivelyPlaces } from "./lively-places.ts";
 
 /** Overlap of two searches, for deliveries in progress and for clocks that differ. */
-const overlapMs = 5 * 60_000;
+const overlapMs = 15 * 60_000;
 /** Older events are not recovered: platforms forget deliveries, and people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
@@ -113,7 +113,9 @@ export function createCatchUp(options: {
     if (unsaved.has(name)) await keepScopes(name);
     // Nothing was missed before the very first start.
     if (!Number.isNaN(kept)) {
-      const since = new Date(Math.max(Math.min(kept, began) - overlapMs, began - longestMs)).toISOString();
+      // A time ahead of ours: the clock was set back since, by an unknown time.
+      const sinceMs = kept - began > overlapMs ? 0 : Math.min(kept, began) - overlapMs;
+      const since = new Date(Math.max(sinceMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
       const text = await notes.note(`kept-${name}`);
       let next: string | null = null;

@@ -1,6 +1,7 @@
 import type { Decide, Decision } from "#core/decide/decide.ts";
-import { type Event, refOf } from "#core/event.ts";
-import type { Place, Ref } from "#core/place.ts";
+import { isFree } from "#core/decide/places.ts";
+import { type Event, type PlatformEvent, refOf } from "#core/event.ts";
+import type { Ref } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Clock, Store } from "#ports.ts";
 
@@ -47,18 +48,20 @@ export function createSave(options: {
   const newest = new Map<Ref, number>();
 
   /** Returns the ref, if it has a thread, or else the first of the former places that has one. */
-  async function leadingTo(ref: Ref, former: readonly Place[]): Promise<Ref> {
+  async function leadingTo(ref: Ref, event: PlatformEvent): Promise<Ref> {
     if ((await store.find(ref)) !== null) return ref;
-    for (const place of former) if ((await store.find(place)) !== null) return place;
+    for (const place of event.formerPlaces ?? []) {
+      const thread = await store.find(place);
+      if (thread !== null && isFree(thread, place, event)) return place;
+    }
     return ref;
   }
 
   return async (event, { ref: given = refOf(event), onlyKnown = false } = {}) => {
     underWay += 1;
     try {
-      const former = "formerPlaces" in event ? (event.formerPlaces ?? []) : [];
       // Without a pause, changes are made in the order of the calls.
-      const ref = former.length === 0 ? given : await leadingTo(given, former);
+      const ref = "formerPlaces" in event ? await leadingTo(given, event) : given;
       const change = await store.change<Change>(ref, (before) => {
         decisions += 1;
         const number = decisions;

@@ -5,6 +5,8 @@ import type { Fault } from "#core/outcome.ts";
 
 /** GitHub asks clients to wait at least a minute if the response names no time. */
 const unnamedLimitMs = 60_000;
+/** GitHub counts requests by the hour. */
+const longestLimitMs = 60 * 60_000;
 
 /** Octokit's RequestError; `response` is missing if there was no answer. */
 const requestError = z.object({
@@ -37,7 +39,9 @@ function limitOf(status: number, { headers, data }: Response, now: number): numb
   if (named !== undefined) return named;
   if (headers["x-ratelimit-remaining"] === "0") {
     const reset = Number(headers["x-ratelimit-reset"]) * 1000;
-    return Number.isFinite(reset) ? Math.max(1000, reset - now) : unnamedLimitMs;
+    // By GitHub's own clock: ours may be wrong.
+    const leftMs = reset - (Date.parse(String(headers.date)) || now);
+    return Number.isFinite(leftMs) ? Math.min(Math.max(1000, leftMs), longestLimitMs) : unnamedLimitMs;
   }
   const limited = problem.safeParse(data).data?.documentation_url?.includes("rate-limit") ?? false;
   return status === 429 || limited ? unnamedLimitMs : null;

@@ -19,6 +19,9 @@ export interface EarlyRequests {
   refuse(): Promise<void>;
 }
 
+/** Far more than Slack and GitHub send in a second; the bodies of those that wait take memory. */
+const mostWaiting = 500;
+
 /** `answerWithinMs` is how long senders wait for an answer, in milliseconds, by path; 10,000 if absent. */
 export function createEarlyRequests(answerWithinMs: Readonly<Record<string, number>>): EarlyRequests {
   const waiting = new Map<ServerResponse, (listener: Listener) => void>();
@@ -26,7 +29,7 @@ export function createEarlyRequests(answerWithinMs: Readonly<Record<string, numb
 
   return {
     hold(request, response) {
-      if (isRefusing) return refuse(request, response);
+      if (isRefusing || waiting.size >= mostWaiting) return refuse(request, response);
       const arrivedMs = performance.now();
       const path = request.url?.split("?", 1)[0] ?? "";
       const leave = (): void => {

@@ -69,7 +69,7 @@ test("the first start ever recovers nothing, and the next searches back to it, w
   await second.engine.start();
   await second.clock.advance(0);
   expect(second.looks).toHaveLength(1);
-  expect(Date.parse(second.looks[0]?.since ?? "")).toBe(firstAt - 5 * minute);
+  expect(Date.parse(second.looks[0]?.since ?? "")).toBe(firstAt - 15 * minute);
   await second.engine.stop();
 });
 
@@ -287,4 +287,16 @@ test("a platform's own text is kept once the events of its search are saved, and
   expect(looks.map(({ kept }) => kept)).toEqual([null, "half"]);
   expect(notes.get("kept-chat")).toBe("half");
   kill();
+});
+
+test("a search after the clock was set back by a day goes back as far as events are recovered", async () => {
+  const first = begin();
+  await first.engine.start();
+  await first.clock.advance(minute);
+  await first.engine.stop();
+  first.notes.set("heard-until-chat", new Date(first.clock.now() + 24 * 60 * minute).toISOString());
+  const { engine, looks, clock } = first.again();
+  await engine.start();
+  await clock.advance(minute);
+  expect(clock.now() - Date.parse(looks[0]?.since ?? "")).toBeGreaterThan(2 * 24 * 60 * minute);
 });

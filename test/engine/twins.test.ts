@@ -180,3 +180,36 @@ test("a follow-up that waits in the queue of a run at work is not sent again", a
   await clock.advance(30 * minute);
   expect(api.count("followUp")).toBe(1);
 });
+
+test("a run that people are cancelling stays theirs, so that their cancel is not undone by its elder", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 3 * minute);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  await engine.accept(mention("cancel", { first: false }));
+  await clock.advance(60 * minute);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["CANCELLED", "CANCELLED"]);
+});
+
+test("a follow-up is not given up while its run is not readable yet", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  cutFirst(made, "followUp");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(10_000);
+  const readableFrom = clock.now() + 20_000;
+  api.before = (call) => {
+    if (call !== "create" && call !== "list" && call !== "followUp" && clock.now() < readableFrom)
+      throw new Refusal({ status: 404 });
+  };
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(10 * minute);
+  const tells = made.slack.tries.filter(({ effect }) => effect.kind === "tell");
+  expect(tells).toEqual([]);
+  expect(api.count("followUp")).toBeGreaterThan(0);
+});

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { createConnection } from "node:net";
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "#test/support/eventually.ts";
 import { recordingLog } from "#test/support/logs.ts";
 import { createMetrics } from "#web/metrics.ts";
 import type { Site } from "#web/router.ts";
@@ -359,3 +360,16 @@ test("an endless body does not keep the server from stopping", async () => {
 });
 
 const noLoad = () => ({ unsettled: 0, pendingEffects: 0, unfinishedRuns: 0 });
+
+test("at most 500 requests wait for the site, and the others are refused at once", async () => {
+  const { web, url } = await listening();
+  const refusals: number[] = [];
+  const sent = Array.from({ length: 520 }, async () => {
+    const { status } = await fetch(`${url}/slack/events`, { method: "POST", body: "x" });
+    if (status === 503) refusals.push(status);
+  });
+  await eventually("the refusals", () => refusals.length === 20);
+  web.open(keepingSite().site);
+  await Promise.all(sent);
+  expect(refusals).toHaveLength(20);
+});

@@ -8,12 +8,18 @@ export function withAlias(thread: Thread, event: PlatformEvent): Thread {
   const { place, scope, formerPlaces = [] } = event;
   if (place === null) return thread;
   const { aliases = {}, places } = thread;
-  const own = [place, ...formerPlaces]
-    .map((name) => aliases[name] ?? name)
-    .find((name) => places.includes(name));
+  const former = formerPlaces.filter((name) => isFree(thread, name, event));
+  const own = [place, ...former].map((name) => aliases[name] ?? name).find((name) => places.includes(name));
   if (own === undefined || (knownAs(thread, place) === own && thread.scope === scope)) return thread;
   return { ...thread, scope, ...(own === place ? {} : { aliases: { ...aliases, [place]: own } }) };
 }
+
+/**
+ * Returns whether the event may take the thread over under this former name. A name that is another place's already
+ * was given away: a repository was renamed, and another one made under its old name.
+ */
+export const isFree = ({ aliases = {} }: Thread, former: Place, { kind, place }: PlatformEvent): boolean =>
+  kind === "moved" || !Object.entries(aliases).some(([alias, own]) => own === former && alias !== place);
 
 /** Returns the event with the thread's own name of its place. */
 export const asKnown = (thread: Thread | null, event: PersonEvent): PersonEvent =>

@@ -35,7 +35,9 @@ export async function sendFollowUp(
       if (arrived === "unsure") return failed(arrivalUnsure);
       if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
-      return lookupRejected(api, effect, error);
+      const rejection = lookupRejected(api, effect, error);
+      const mayBeReadLater = !rejection.ok && mayAppear(error, effect);
+      return mayBeReadLater ? failed({ ...rejection.fault, retryable: true }) : rejection;
     }
   }
   const unread = await deliverLatest(api, runId, effect, thread);

@@ -38,7 +38,9 @@ export function createPermissions(now: () => number, ttlMs: number) {
   return async function permissionIn(octokit: Octokit, { owner, repo }: Repo, login: string) {
     const key = `${owner}/${repo}/${login}`.toLowerCase();
     const entry = known.get(key);
-    if (entry !== undefined && now() - entry.atMs < ttlMs) return entry.permission;
+    const ageMs = now() - (entry?.atMs ?? 0);
+    // A negative age: the clock was set back.
+    if (entry !== undefined && ageMs >= 0 && ageMs < ttlMs) return entry.permission;
     const permission = await octokit.rest.repos
       .getCollaboratorPermissionLevel({ owner, repo, username: login })
       .then(
