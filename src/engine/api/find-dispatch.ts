@@ -75,7 +75,7 @@ function isOfDispatch(run: Run, dispatch: DispatchId): boolean {
 }
 
 /** Returns whether the text contains the reference line of `id`. */
-export function hasReference(text: string, id: string): boolean {
+function hasReference(text: string, id: string): boolean {
   const line = referenceLine(id);
   return text.split(/\r?\n/).some((other) => other.trim() === line);
 }
