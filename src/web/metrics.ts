@@ -69,7 +69,7 @@ export function createMetrics(load: () => Load) {
   };
   gauge(
     "unsettled_threads",
-    "Threads with an effect to perform or an unfinished run",
+    "Threads with an effect to perform, an unfinished run or a look for twins to come",
     (now) => now.unsettled,
   );
   gauge("pending_effects", "Effects still to perform", (now) => now.pendingEffects);

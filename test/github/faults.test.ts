@@ -4,13 +4,19 @@ import { appAuth, repo, start, token, tokenAuth } from "#test/support/github/sta
 
 const comments = { method: "POST", path: /comments$/ };
 
-async function faultAfter(answer: { status: number; headers?: Record<string, string>; body?: unknown }) {
+const posting = "POST /repos/octo/app/issues/1/comments";
+
+/** Posts once against `answer`, which must cause the requests `asked`, and once more without it. */
+async function faultAfter(
+  answer: { status: number; headers?: Record<string, string>; body?: unknown },
+  asked: readonly string[] = [posting],
+) {
   await using github = await start();
   await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
   github.standIn.fail({ ...comments, with: answer });
   const done = await github.platform.perform(reply(), first);
   expect(done.ok).toBe(false);
-  expect(github.calls()).toHaveLength(1);
+  expect(github.calls()).toEqual(asked);
   expect((await github.platform.perform(reply(), first)).ok).toBe(true);
   return done.ok ? null : done.fault;
 }
@@ -42,18 +48,26 @@ describe("GitHub's rate limits", () => {
 });
 
 describe("a refusal", () => {
+  const final = (word: string) => ({
+    certainty: "refused",
+    retryable: false,
+    reason: expect.stringContaining(word),
+  });
+
   it.each([
     [403, "locked"],
-    [404, "no access"],
-    [410, "deleted"],
     [422, "invalid"],
     [451, "HTTP 451"],
   ])("with %i is final and says why", async (status, word) => {
-    expect(await faultAfter({ status })).toEqual({
-      certainty: "refused",
-      retryable: false,
-      reason: expect.stringContaining(word),
-    });
+    expect(await faultAfter({ status })).toEqual(final(word));
+  });
+
+  it.each([
+    [404, "no access"],
+    [410, "deleted"],
+  ])("with %i is final and says why, once GitHub names no other address", async (status, word) => {
+    const asked = [posting, "GET /repos/octo/app/issues/1"];
+    expect(await faultAfter({ status }, asked)).toEqual(final(word));
   });
 
   it("of the credentials may be retried, since they may be renewed", async () => {

@@ -94,7 +94,8 @@ export const gitHubComment = (issue: number, body = "just talk", login = "bob") 
     created_at: new Date().toISOString(),
     user: { login, type: "User" },
   },
-  repository: { full_name: "octo/app" },
+  // The stand-in's id, as GitHub's own deliveries name it.
+  repository: { id: 100, full_name: "octo/app" },
   sender: { login, type: "User" },
 });
 
