@@ -42,6 +42,11 @@ test.each<[string, TranscriptMessage[], string | null]>([
     [user("go", 101), agent("one", 102), user("on", 120), agent("two", 9)],
     "two",
   ],
+  [
+    "is the last one if the clock was set ahead before the turn, and back after it began",
+    [user("go", 1), agent("one", 2), user("on", 120), agent("two", 121), user("and", 8), agent("three", 9)],
+    "three",
+  ],
 ])("the answer %s", (_, messages, expected) => {
   expect(answerOf(messages, at(10))).toBe(expected);
 });
@@ -51,4 +56,15 @@ test("an end rounded to whole seconds includes messages of that second", () => {
   expect(answerOf([user("go", 1), agent("one", 2), user("on", 10.5), agent("two", 10.6)], at(10.1))).toBe(
     "one",
   );
+});
+
+test("an answer from before the end that was reported before belongs to that end", () => {
+  const one = [user("go", 1), agent("one", 2)];
+  expect(answerOf(one, at(10), at(2))).toBeNull();
+  expect(answerOf(one, at(10), at(1))).toBeNull();
+  expect(answerOf([...one, agent("two", 9)], at(10), at(2))).toBe("two");
+  expect(answerOf([...one, user("on", 2.1), agent("two", 2.2)], at(10), at(2.05))).toBe("two");
+  // A clock that was set back, or that is unknown, shows no order.
+  expect(answerOf(one, at(10), at(12))).toBe("one");
+  expect(answerOf([user("go"), agent("one")], at(10), at(2))).toBe("one");
 });

@@ -184,7 +184,7 @@ export function runChanged(
     kind: "answer",
     dispatch,
     run: known,
-    ...(again ? { again } : {}),
+    ...(again ? { again } : record.told === null ? {} : { reportedAt: record.told.updatedAt }),
     ...(record.lastFollowUp === undefined ? {} : { followUp: record.lastFollowUp }),
     ...(first === undefined ? {} : { after: first.id }),
   });

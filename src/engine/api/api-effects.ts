@@ -90,7 +90,10 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
 
 /** Conversations appear later than ends. A run without an answer is looked at so often, within about 7 seconds. */
 const mostSilentTries = 3;
-/** A conversation without the last follow-up lags, for about a minute; or the run never came to it. */
+/**
+ * A conversation without the last follow-up, or without an answer since the end reported before, lags for about a
+ * minute; or the run never came to it.
+ */
 const mostLaggingTries = 6;
 
 const notShownYet: Fault = {
@@ -101,16 +104,19 @@ const notShownYet: Fault = {
 
 async function readAnswer(
   api: Api,
-  { dispatch, run, tries, followUp }: AnswerEffect,
+  { dispatch, run, tries, followUp, reportedAt }: AnswerEffect,
   thread: Thread,
 ): Promise<Outcome> {
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const messages = (await api.transcripts.messages(record.runId)) ?? [];
-  const lags = followUp !== undefined && timesIn(messages, followUp) === 0;
-  if (lags && tries < mostLaggingTries) return failed(notShownYet);
-  const text = answerOf(messages, run.updated_at);
-  if (text === null && run.state !== "CANCELLED" && tries < mostSilentTries) return failed(notShownYet);
+  const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
+  const text = answerOf(messages, run.updated_at, reportedAt);
+  const isMissing = text === null && run.state !== "CANCELLED";
+  const lags = lacksFollowUp || (isMissing && answerOf(messages, run.updated_at) !== null);
+  if (tries < (lags ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
+  // An earlier turn's answer would mislead people.
+  if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
   return { ok: true, kind: "answer", text };
 }
 

@@ -4,7 +4,7 @@ import type { FollowUpEffect } from "#core/effect.ts";
 import { isNews } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { EffectId, RunId } from "#core/place.ts";
-import { isEnded, referenceLine } from "#core/run.ts";
+import { isEnded, isKnownState, referenceLine } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, mayAppear, noRun, runIdOf } from "./api.ts";
@@ -70,12 +70,20 @@ async function deliverLatest(
   return null;
 }
 
-async function hasArrived(api: Api, runId: RunId, { id }: FollowUpEffect): Promise<"yes" | "no" | "unsure"> {
+/** A run in a state that the bot does not know may wait for people: after so long its silence counts. */
+const longestDoubtMs = 10 * 60_000;
+
+async function hasArrived(
+  api: Api,
+  runId: RunId,
+  { id, ageMs = 0 }: FollowUpEffect,
+): Promise<"yes" | "no" | "unsure"> {
   const messages = await api.transcripts.messages(runId);
   if (messages !== null && timesIn(messages, id) > 0) return "yes";
   // A message that is queued for a run at work may appear only when the run comes to it.
   const { state } = await api.agentRuns.fetch(runId);
-  return isEnded(state) || state === "BLOCKED" ? "no" : "unsure";
+  if (isEnded(state) || state === "BLOCKED") return "no";
+  return isKnownState(state) || ageMs < longestDoubtMs ? "unsure" : "no";
 }
 
 /** Returns how often people's messages contain the reference line of `id`. */

@@ -254,3 +254,19 @@ test("an answer from before the last follow-up is not taken for the answer to it
   const outcomes = await perform(made, { ...answer, tries: 0, followUp: "f1" });
   expect(outcomes).toMatchObject([{ ok: false, fault: { retryable: true } }]);
 });
+
+test("the answer that was reported with an earlier end is never reported again with a later one", async () => {
+  const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20.001Z" } };
+  const read = async (more: Partial<typeof answer>): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", [
+      { role: "user", text: "fix it", at: "2026-01-01T00:00:01Z" },
+      { role: "assistant", text: "which one?", at: "2026-01-01T00:00:02Z" },
+    ]);
+    return perform(made, { ...end, reportedAt: "2026-01-01T00:00:02.001Z", ...more });
+  };
+  expect(await read({ tries: 0 })).toMatchObject([{ ok: false, fault: { retryable: true } }]);
+  expect(await read({ tries: 6 })).toMatchObject([{ ok: false, fault: { retryable: false } }]);
+  const run = { ...end.run, state: "CANCELLED" };
+  expect(await read({ tries: 0, run })).toEqual([{ ok: true, kind: "answer", text: null }]);
+});

@@ -168,12 +168,12 @@ test("a run of a factory or a skill is found under any name", async () => {
   expect(other.api.queries[0]?.name).toBeUndefined();
 });
 
-async function steer(made: SetUp): Promise<void> {
+async function steer(made: SetUp, ageMs = 0): Promise<void> {
   const record = newRecord("d0", { runId: "run-1", open: false });
   made.store.put(newThread("chat:a", { runs: [record] }));
   if (!made.api.runs.has("run-1")) made.api.add({ run_id: "run-1", state: "SUCCEEDED" });
   await made.engine.start();
-  await made.ask("chat:a", followUp("f1", "d0"));
+  await made.ask("chat:a", { ...followUp("f1", "d0"), ageMs });
   await made.clock.advance(10_000);
 }
 
@@ -241,4 +241,19 @@ test("an uncertain follow-up to an ended run that never had a conversation is se
   expect(made.api.count("followUp")).toBe(1);
   await made.clock.advance(settlingMs);
   expect(made.api.count("followUp")).toBe(2);
+});
+
+test("a follow-up to a run that waits in an unknown state is not looked for without end", async () => {
+  const triesFrom = async (ageMs: number): Promise<number> => {
+    const made = setUp();
+    made.api.add({ run_id: "run-1", state: "PAUSED" });
+    made.api.before = (call) => {
+      if (call === "followUp" && made.api.count("followUp") === 1) throw new Refusal(timedOut);
+    };
+    await steer(made, ageMs);
+    await made.clock.advance(settlingMs);
+    return made.api.count("followUp");
+  };
+  expect(await triesFrom(0)).toBe(1);
+  expect(await triesFrom(10 * 60_000)).toBe(2);
 });

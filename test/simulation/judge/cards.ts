@@ -76,6 +76,10 @@ function checkCard({ wrong }: Outside, card: Posted, run: SimulatedRun): void {
   if (text.includes("Waiting: ")) wrong("a card shows the last state", `${name} still says that it waits`);
 }
 
+/** Returns the replies that tell the run's `episode`th end or BLOCKED. */
+const tellingOf = (replies: readonly Posted[], run: SimulatedRun, episode: number): readonly Posted[] =>
+  replies.filter(({ view }) => textOf(view).includes(`"${episodeLink(run.id, episode)}"`));
+
 /**
  * Each end or BLOCKED is announced at most once; the last one, those that were visible long enough, and those that
  * the bot found before its own follow-up, exactly once.
@@ -87,8 +91,7 @@ function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
   const replies = posted.filter(({ kind, place }) => kind === "reply" && place === card.place);
   for (const [index, ended] of run.episodes.entries()) {
     const episode = index + 1;
-    const link = `"${episodeLink(run.id, episode)}"`;
-    const told = replies.filter(({ view }) => textOf(view).includes(link));
+    const told = tellingOf(replies, run, episode);
     const what = `${run.id} ${ended} (episode ${episode}) in ${card.place}: ${told.length} times`;
     if (told.length > 1) wrong("an end is told once", what);
     const isLast = episode === run.episodes.length && (isOver(state) || state === "BLOCKED");
@@ -98,7 +101,12 @@ function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
     for (const { view } of told) {
       if (view.answer === undefined) continue;
       const marks = run.episodes.map((_, at) => answerMark(run.id, at + 1));
-      if (marks.indexOf(view.answer) < index) {
+      const of = marks.indexOf(view.answer);
+      // Nothing shows the bot that an answer belongs to an earlier end, if it never saw that end nor one since.
+      const sawEarlier = marks.some(
+        (_, at) => at >= of && at < index && tellingOf(replies, run, at + 1).length > 0,
+      );
+      if (of < 0 || sawEarlier) {
         wrong("an end is told with its answer", `${what}, with “${view.answer}”`);
       }
     }

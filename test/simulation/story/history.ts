@@ -71,7 +71,10 @@ export async function tell(
 const promptMs = 20 * minute;
 
 /** Judges that the work that waits when the world heals is done soon, whatever the clocks showed when it was put off. */
-function expectWorkDone({ machine, disk }: World): void {
+function expectWorkDone(world: World): void {
+  const { machine, disk } = world;
+  // A process that is away for long does nothing meanwhile.
+  if (world.process === null) return void machine.time.after(minute, () => expectWorkDone(world));
   const ids = (): readonly string[] =>
     [...disk.threads.values()].flatMap((thread) => workIn(thread).map(({ id }) => id));
   const waiting = new Set(ids());
