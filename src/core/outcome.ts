@@ -28,7 +28,12 @@ export type Done =
       readonly place: Place;
     }
   | { readonly ok: true; readonly kind: "reply"; readonly message: MessageId }
-  | { readonly ok: true; readonly kind: "tell" }
+  | {
+      readonly ok: true;
+      readonly kind: "tell";
+      /** The message, where it is a public one that stays. */
+      readonly message?: MessageId;
+    }
   | { readonly ok: true; readonly kind: "react" }
   | { readonly ok: true; readonly kind: "label"; readonly revision: number }
   | {

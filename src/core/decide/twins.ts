@@ -27,10 +27,11 @@ export function watchForTwin(draft: Draft, effect: Effect, outcome: Outcome): vo
       return;
     }
     case "card":
+    case "tell":
     case "reply": {
       // An edit has no twin.
       if (effect.kind === "card" && effect.message !== undefined) return;
-      if (!outcome.ok || (outcome.kind !== "card" && outcome.kind !== "reply")) return;
+      if (!outcome.ok || !("message" in outcome) || outcome.message === undefined) return;
       const { message } = outcome;
       add(draft, id, { kind: "twin-posts", at: effect.at, of: id, postedSince: since, message, ...first });
       return;

@@ -201,8 +201,7 @@ export function createGitHubPlatform({
       }
       case "tell":
         // GitHub has no private messages: the person is mentioned instead.
-        await post(octokit, issue, effect, attempt);
-        return { ok: true, kind: "tell" };
+        return { ok: true, kind: "tell", message: String((await post(octokit, issue, effect, attempt)).id) };
       case "react": {
         const comment_id = readComment(effect.message);
         if (comment_id === null) return failed(impossible(`${effect.message} is not a comment on GitHub.`));

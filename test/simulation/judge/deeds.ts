@@ -62,9 +62,21 @@ function traces(outside: Outside, deed: Deed) {
   return { posted, refused: refusedHere };
 }
 
+/** A reply that overtook its request is remembered for ten minutes. */
+const rememberedMs = 9 * 60_000;
+
+/** Two webhooks deliver one label under two ids, at almost the same time: who labels twice within it labels once. */
+const isSameLabel = (one: Deed, { event }: Deed): boolean =>
+  one.acked === "saved" &&
+  one.event.kind === "label" &&
+  one.event.id !== event.id &&
+  one.event.place === event.place &&
+  Math.abs(Date.parse(one.event.at) - Date.parse(event.at)) <= 2_000;
+
 function checkIgnored(outside: Outside, deed: Deed): void {
   const { event, intent } = deed;
   if (intent === "nothing" || event.by.bot) return;
+  if (event.kind === "label" && outside.deeds.some((other) => isSameLabel(other, deed))) return;
   if (event.kind !== "reply" || event.mention) {
     return outside.wrong("no silence", `${event.id} was acked and ignored`);
   }
@@ -79,7 +91,7 @@ function checkIgnored(outside: Outside, deed: Deed): void {
       other.acked === "saved" &&
       other.ackedAt !== null &&
       deed.triedAt !== null &&
-      (overtaking || other.ackedAt < deed.triedAt) &&
+      other.ackedAt < deed.triedAt + (overtaking ? rememberedMs : 0) &&
       // A message from before the request is part of its prompt.
       (other.saidAt ?? 0) < (deed.saidAt ?? 0),
   );

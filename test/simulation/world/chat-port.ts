@@ -114,7 +114,7 @@ export class ChatPort {
       return act(null);
     }
     if (effect.kind === "reply") return { ok: true, kind: "reply", message: there.id };
-    return effect.kind === "card" ? act(there) : { ok: true, kind: "tell" };
+    return effect.kind === "card" ? act(there) : { ok: true, kind: "tell", message: there.id };
   }
 
   #isLimited(effect: PlatformEffect): boolean {

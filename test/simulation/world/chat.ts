@@ -118,10 +118,13 @@ export class ChatPlatform {
         const { id } = this.#post(effect.id, "reply", this.nextId(), effect.at, effect.view, doubt);
         return { ok: true, kind: "reply", message: id };
       }
-      case "tell":
+      case "tell": {
         if (this.name === "github" && !effect.at.includes("#")) return { ok: false, fault: gone };
-        this.#post(effect.id, "tell", this.nextId(), at, effect.view, doubt, null, effect.person.id);
-        return { ok: true, kind: "tell" };
+        const told = this.nextId();
+        this.#post(effect.id, "tell", told, at, effect.view, doubt, null, effect.person.id);
+        // Slack's private messages can't be found again.
+        return { ok: true, kind: "tell", ...(this.name === "github" ? { message: told } : {}) };
+      }
       case "react": {
         const reactions = this.reactions.get(effect.message) ?? new Set();
         this.reactions.set(effect.message, reactions.add(effect.reaction));
