@@ -62,11 +62,6 @@ const ended = new Set(["SUCCEEDED", "FAILED", "ERROR", "CANCELLED"]);
 /** Returns true for a final state, which only a follow-up can change. */
 export const isEnded = (state: string): boolean => ended.has(state);
 
-const active = new Set(["QUEUED", "PENDING", "CLAIMED", "INPROGRESS", "BLOCKED"]);
-
-/** Returns false for a state that the API introduced later, of which the bot can't tell whether the run waits. */
-export const isKnownState = (state: string): boolean => active.has(state) || isEnded(state);
-
 /** Returns the line that names a dispatch or a follow-up in a text for the agent. */
 export const referenceLine = (id: string): string => `Reference: agent-runs-bot ${id}`;
 

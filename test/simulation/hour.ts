@@ -93,8 +93,8 @@ const sayWithinMs: Readonly<Record<Sickness, number>> = {
   crawls: 4 * minute,
   "is sick in turns": 3 * minute,
 };
-/** Enough for the longest wait between two tries, a try that hung, and the next one. */
-const deliverWithinMs = 8 * minute;
+/** Enough for a follow-up in doubt, which is looked for during ten minutes, and the next try. */
+const deliverWithinMs = 13 * minute;
 
 const weather: Weather = {
   ...calmTroubles,

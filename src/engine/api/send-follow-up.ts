@@ -4,7 +4,7 @@ import type { FollowUpEffect } from "#core/effect.ts";
 import { isNews } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { EffectId, RunId } from "#core/place.ts";
-import { isEnded, isKnownState, referenceLine } from "#core/run.ts";
+import { isEnded, referenceLine } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, mayAppear, noRun, runIdOf } from "./api.ts";
@@ -70,7 +70,7 @@ async function deliverLatest(
   return null;
 }
 
-/** A run in a state that the bot does not know may wait for people: after so long its silence counts. */
+/** A run may work for hours, and people's messages can't wait as long: after so long its silence counts. */
 const longestDoubtMs = 10 * 60_000;
 
 async function hasArrived(
@@ -83,7 +83,7 @@ async function hasArrived(
   // A message that is queued for a run at work may appear only when the run comes to it.
   const { state } = await api.agentRuns.fetch(runId);
   if (isEnded(state) || state === "BLOCKED") return "no";
-  return isKnownState(state) || ageMs < longestDoubtMs ? "unsure" : "no";
+  return ageMs < longestDoubtMs ? "unsure" : "no";
 }
 
 /** Returns how often people's messages contain the reference line of `id`. */

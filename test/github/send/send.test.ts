@@ -59,7 +59,7 @@ describe.each(logins)("with $name", ({ auth, login }) => {
   it("a private message mentions its person", async () => {
     await using github = await begin();
     const done = await github.platform.perform(effect({ kind: "tell", person: alice, view }), first);
-    expect(done).toEqual({ ok: true, kind: "tell" });
+    expect(done).toMatchObject({ ok: true, kind: "tell" });
     expect(github.comments()[0]?.body).toContain("@alice ✅ All done");
   });
 
