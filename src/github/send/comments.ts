@@ -1,7 +1,7 @@
 /** The bot's comments: posted once, found again by their marker, edited in place. */
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
-import { hasStatus } from "#github/faults.ts";
+import { hasStatus, isElsewhere } from "#github/faults.ts";
 import type { IssueRef, Repo } from "#github/place.ts";
 import { type Comment, newestComments } from "#github/read/newest-comments.ts";
 import { markerOf } from "#github/understand/marker.ts";
@@ -37,11 +37,26 @@ export async function editComment(
   await octokit.rest.issues.updateComment({ owner, repo, comment_id: id, body });
 }
 
-/** Deletes comment `id`, if it still exists. */
-export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<void> {
-  await octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }).catch((error: unknown) => {
-    if (!hasStatus(error, 404)) throw error;
-  });
+/** Deletes comment `id`; resolves with false if there is none at this address. Rejects as requests do. */
+export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
+  try {
+    await octokit.rest.issues.deleteComment({ owner, repo, comment_id: id });
+    return true;
+  } catch (error) {
+    if (hasStatus(error, 404)) return false;
+    throw error;
+  }
+}
+
+/** Resolves with whether comment `id` still exists: a transfer gives comments other ids. Rejects as requests do. */
+export async function hasComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
+  try {
+    const { data } = await octokit.rest.issues.getComment({ owner, repo, comment_id: id });
+    return commentAnswer.parse(data).id === id;
+  } catch (error) {
+    if (isElsewhere(error)) return false;
+    throw error;
+  }
 }
 
 /** Which comments to search for. */

@@ -27,6 +27,7 @@ import {
   deleteComment,
   editComment,
   findComments,
+  hasComment,
   postComment,
   roomBeside,
 } from "./comments.ts";
@@ -130,16 +131,27 @@ export function createGitHubPlatform({
     return ids;
   }
 
-  /** Deletes the comments that an effect posted, except the one that stays. */
+  /**
+   * Deletes the comments that an effect posted, except the one that stays: the message, or the eldest if that is gone.
+   */
   async function endTwins(octokit: Octokit, issue: IssueRef, effect: TwinPostsEffect): Promise<Outcome> {
-    const twins = (await posted(octokit, issue, effect.of, effect.postedSince))
-      .map(String)
-      .filter((id) => id !== effect.message);
-    for (const id of twins) {
-      await deleteComment(octokit, issue, Number(id));
-      log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment: id });
+    const found = await posted(octokit, issue, effect.of, effect.postedSince);
+    const message = Number(effect.message);
+    const stands = found.includes(message) || (await hasComment(octokit, issue, message));
+    const stays = stands ? message : Math.min(...found);
+    const ended: string[] = [];
+    for (const id of found.filter((one) => one !== stays)) {
+      if (await deleteComment(octokit, issue, id)) {
+        ended.push(String(id));
+        log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment: id });
+        continue;
+      }
+      // Lists follow the issue to its new address, deletions do not.
+      const ref = readPlace(effect.at);
+      const there = ref && (await whereabouts.findAgain(placeAt(effect.at), ref, issue));
+      if (there !== null) return endTwins(await client.in(there), there, effect);
     }
-    return { ok: true, kind: "twin-posts", ended: twins };
+    return { ok: true, kind: "twin-posts", ended };
   }
 
   async function card(
