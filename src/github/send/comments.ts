@@ -37,8 +37,8 @@ export async function editComment(
   await octokit.rest.issues.updateComment({ owner, repo, comment_id: id, body });
 }
 
-/** Deletes comment `id`; resolves with false if there is none at this address. Rejects as requests do. */
-export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
+/** Resolves with false if there is no comment `id` at this address. */
+async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
   try {
     await octokit.rest.issues.deleteComment({ owner, repo, comment_id: id });
     return true;
@@ -48,8 +48,8 @@ export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id:
   }
 }
 
-/** Resolves with whether comment `id` still exists: a transfer gives comments other ids. Rejects as requests do. */
-export async function hasComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
+/** Resolves with whether comment `id` still exists: a transfer gives comments other ids. */
+async function hasComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
   try {
     const { data } = await octokit.rest.issues.getComment({ owner, repo, comment_id: id });
     return commentAnswer.parse(data).id === id;
@@ -57,6 +57,22 @@ export async function hasComment(octokit: Octokit, { owner, repo }: Repo, id: nu
     if (isElsewhere(error)) return false;
     throw error;
   }
+}
+
+/**
+ * Deletes the found comments except `message` or, if that no longer exists, the eldest. Resolves with the ids of those
+ * deleted, and whether one was absent at this address. Rejects as requests do.
+ */
+export async function deleteOthers(octokit: Octokit, repo: Repo, found: readonly number[], message: number) {
+  const stands = found.includes(message) || (await hasComment(octokit, repo, message));
+  const stays = stands ? message : Math.min(...found);
+  const deleted: number[] = [];
+  let absent = false;
+  for (const id of found.filter((one) => one !== stays)) {
+    if (await deleteComment(octokit, repo, id)) deleted.push(id);
+    else absent = true;
+  }
+  return { deleted, absent };
 }
 
 /** Which comments to search for. */

@@ -24,10 +24,9 @@ import { createWhereabouts } from "#github/whereabouts.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import {
   type CommentSearch,
-  deleteComment,
+  deleteOthers,
   editComment,
   findComments,
-  hasComment,
   postComment,
   roomBeside,
 } from "./comments.ts";
@@ -85,7 +84,7 @@ export function createGitHubPlatform({
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
-  const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
+  const { missed, heard, learn } = createMissed({ client, identity: identity.known, log, now, publicUrl });
 
   const textOf = (effect: CardEffect | ReplyEffect | TellEffect): string =>
     markdownOf(effect.view, {
@@ -131,27 +130,18 @@ export function createGitHubPlatform({
     return ids;
   }
 
-  /**
-   * Deletes the comments that an effect posted, except the one that stays: the message, or the eldest if that is gone.
-   */
+  /** Deletes the comments that an effect posted, except the one that stays. */
   async function endTwins(octokit: Octokit, issue: IssueRef, effect: TwinPostsEffect): Promise<Outcome> {
     const found = await posted(octokit, issue, effect.of, effect.postedSince);
-    const message = Number(effect.message);
-    const stands = found.includes(message) || (await hasComment(octokit, issue, message));
-    const stays = stands ? message : Math.min(...found);
-    const ended: string[] = [];
-    for (const id of found.filter((one) => one !== stays)) {
-      if (await deleteComment(octokit, issue, id)) {
-        ended.push(String(id));
-        log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment: id });
-        continue;
-      }
-      // Lists follow the issue to its new address, deletions do not.
-      const ref = readPlace(effect.at);
-      const there = ref && (await whereabouts.findAgain(placeAt(effect.at), ref, issue));
-      if (there !== null) return endTwins(await client.in(there), there, effect);
+    const { deleted, absent } = await deleteOthers(octokit, issue, found, Number(effect.message));
+    for (const comment of deleted) {
+      log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment });
     }
-    return { ok: true, kind: "twin-posts", ended };
+    // Lists follow the issue to its new address, deletions do not.
+    const ref = absent ? readPlace(effect.at) : null;
+    const there = ref && (await whereabouts.findAgain(placeAt(effect.at), ref, issue));
+    if (there !== null) return endTwins(await client.in(there), there, effect);
+    return { ok: true, kind: "twin-posts", ended: deleted.map(String) };
   }
 
   async function card(
@@ -276,7 +266,10 @@ export function createGitHubPlatform({
     settlingMs,
     paces,
     identity: identity.known,
-    learn: whereabouts.learn,
+    learn(event) {
+      whereabouts.learn(event);
+      learn(event);
+    },
     heard,
     missed,
 
