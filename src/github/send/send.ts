@@ -43,6 +43,8 @@ export interface GitHubPlatformOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds, monotonic; the machine's own if absent. */
+  readonly elapsed?: () => number;
   /** How long a person's permission is remembered; 5 minutes. */
   readonly permissionTtlMs?: number;
   /** A request without an answer is given up after this, and its outcome is unknown; 20 seconds. */
@@ -75,12 +77,13 @@ export function createGitHubPlatform({
   apiUrl,
   log,
   now,
+  elapsed = () => performance.now(),
   permissionTtlMs = 5 * 60_000,
   requestTimeoutMs = 20_000,
   publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now });
-  const whereabouts = createWhereabouts(client);
+  const whereabouts = createWhereabouts({ client, now, elapsed });
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
