@@ -120,6 +120,8 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
     const events: PlatformEvent[] = [];
+    const failures: unknown[] = [];
+    let reads = 0;
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
@@ -130,13 +132,18 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
       try {
         events.push(...(await missedIn(scope, repo, fromMs, byApp)));
         unread.delete(scope);
+        reads += 1;
       } catch (error) {
-        if (error instanceof StillMore || isForNow(error)) throw error;
-        // The repository was deleted, or the bot has lost its access, perhaps for a time.
+        const { limited, retryable, reason } = faultOf(error, now());
+        if (error instanceof StillMore || limited) throw error;
+        // Otherwise it was deleted, or the bot has lost its access, perhaps for a time.
+        if (retryable) failures.push(error);
+        const isNew = !unread.has(scope);
         unread.set(scope, fromMs);
-        log.debug("A repository can't be read", { scope, reason: faultOf(error, now()).reason });
+        log[retryable && isNew ? "warn" : "debug"]("A repository can't be read", { scope, reason });
       }
     }
+    if (reads === 0 && failures.length > 0) throw failures[0];
     keep?.(known.text());
     return byApp === null ? events : inOrder(byApp, events);
   }
