@@ -44,6 +44,7 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
       auth: credentials,
       log,
       now: clock.now,
+      elapsed: clock.elapsed,
       ...(publicUrl === null ? {} : { publicUrl }),
     });
     const { identity, learn, heard } = platform;

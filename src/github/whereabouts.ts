@@ -7,35 +7,76 @@ import type { GitHubClient } from "./client.ts";
 import { type IssueRef, type PlaceRef, type Repo, readFullName, readPlace, readScope } from "./place.ts";
 
 const remembered = 1_000;
+/** Anybody may take a name that a renamed repository had, so an older answer is asked for again. */
+const freshMs = 5 * 60_000;
 
-/** Creates the search; names are remembered until `findAgain`. */
-export function createWhereabouts(client: GitHubClient) {
-  const names = new LRUCache<number, Repo>({ max: remembered });
-  const transferred = new LRUCache<Place, IssueRef>({ max: remembered });
+/** What was found, and when, by the monotonic clock. */
+type Dated<T> = T & { readonly atMs: number };
+
+/** Options of `createWhereabouts`. */
+export interface WhereaboutsOptions {
+  readonly client: GitHubClient;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Milliseconds, monotonic. */
+  readonly elapsed: () => number;
+}
+
+/** Creates the search; names are remembered for minutes, or until `findAgain`. */
+export function createWhereabouts({ client, now, elapsed }: WhereaboutsOptions) {
+  const names = new LRUCache<number, Dated<Repo>>({ max: remembered });
+  const transferred = new LRUCache<Place, Dated<IssueRef>>({ max: remembered });
+  const isFresh = ({ atMs }: { readonly atMs: number }): boolean => elapsed() - atMs < freshMs;
+
+  function setName(id: number, repo: Repo): void {
+    for (const [other, known] of names.entries()) if (isSameRepo(known, repo)) names.delete(other);
+    names.set(id, { ...repo, atMs: elapsed() });
+  }
 
   async function repoOf({ repository: known }: PlaceRef): Promise<Repo> {
     if (typeof known !== "number") return known;
     const name = names.get(known);
-    if (name !== undefined) return name;
+    if (name !== undefined && isFresh(name)) return { owner: name.owner, repo: name.repo };
     const octokit = await client.inRepository(known);
     const { data } = await octokit.request("GET /repositories/{id}", { id: known });
     const repo = readFullName(repository.parse(data).full_name);
     if (repo === null) throw new Error("GitHub's response does not name the repository");
-    names.set(known, repo);
+    setName(known, repo);
     return repo;
   }
 
+  /** Asks GitHub where the issue is now. */
+  async function locate(place: Place, at: PlaceRef): Promise<IssueRef | null> {
+    if (typeof at.repository === "number") names.delete(at.repository);
+    transferred.delete(place);
+    const repo = await repoOf(at);
+    const octokit = await client.in(repo);
+    const { data } = await octokit.rest.issues.get({ ...repo, issue_number: at.number });
+    const { number, repository_url } = address.parse(data);
+    const name = readFullName(repository_url.split("/").slice(-2).join("/"));
+    if (name === null) return null;
+    const found = { ...name, number };
+    if (!isSame(found, { ...repo, number: at.number })) transferred.set(place, { ...found, atMs: elapsed() });
+    return found;
+  }
+
   return {
-    /** Notes the name that the event gives its repository. */
-    learn({ place, scope }: PlatformEvent): void {
+    /** Notes the name that the event gives its repository, unless it is old: GitHub repeats deliveries for days. */
+    learn({ place, scope, at: time }: PlatformEvent): void {
       const at = place === null ? null : readPlace(place);
       const repo = readScope(scope);
-      if (typeof at?.repository === "number" && repo !== null) names.set(at.repository, repo);
+      const isRecent = now() + client.aheadMs() - Date.parse(time) < freshMs;
+      if (typeof at?.repository === "number" && repo !== null && isRecent) setName(at.repository, repo);
     },
 
-    /** Resolves with the issue as it is called now, to the best of our knowledge. Rejects as requests do. */
+    /** Resolves with the issue as it was called minutes ago at most. Rejects as requests do. */
     async find(place: Place, at: PlaceRef): Promise<IssueRef> {
-      return transferred.get(place) ?? { ...(await repoOf(at)), number: at.number };
+      const moved = transferred.get(place);
+      if (moved !== undefined) {
+        const there = isFresh(moved) ? moved : await locate(place, at);
+        if (there !== null) return { owner: there.owner, repo: there.repo, number: there.number };
+      }
+      return { ...(await repoOf(at)), number: at.number };
     },
 
     /**
@@ -43,22 +84,15 @@ export function createWhereabouts(client: GitHubClient) {
      * requests do.
      */
     async findAgain(place: Place, at: PlaceRef, was: IssueRef): Promise<IssueRef | null> {
-      if (typeof at.repository === "number") names.delete(at.repository);
-      transferred.delete(place);
       client.forget(was);
-      const repo = await repoOf(at);
-      const octokit = await client.in(repo);
-      const { data } = await octokit.rest.issues.get({ ...repo, issue_number: at.number });
-      const { number, repository_url } = address.parse(data);
-      const name = readFullName(repository_url.split("/").slice(-2).join("/"));
-      if (name === null || isSame({ ...name, number }, was)) return null;
-      const found = { ...name, number };
-      if (!isSame(found, { ...repo, number: at.number })) transferred.set(place, found);
-      return found;
+      const found = await locate(place, at);
+      return found === null || isSame(found, was) ? null : found;
     },
   };
 }
 
+const isSameRepo = (one: Repo, other: Repo): boolean =>
+  `${one.owner}/${one.repo}`.toLowerCase() === `${other.owner}/${other.repo}`.toLowerCase();
+
 const isSame = (one: IssueRef, other: IssueRef): boolean =>
-  `${one.owner}/${one.repo}#${one.number}`.toLowerCase() ===
-  `${other.owner}/${other.repo}#${other.number}`.toLowerCase();
+  isSameRepo(one, other) && one.number === other.number;

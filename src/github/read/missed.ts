@@ -7,10 +7,11 @@ import type { Scope } from "#core/place.ts";
 import type { GitHubClient } from "#github/client.ts";
 import { faultOf } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
-import { hook } from "#github/understand/payload.ts";
+import { hook, repository } from "#github/understand/payload.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
 import type { Missed } from "#ports.ts";
 import { createHookDeliveries, StillMore } from "./hook-deliveries.ts";
+import { createKnownRepositories } from "./known-repositories.ts";
 import { readBack } from "./read-back.ts";
 
 /** Remembered ids of deliveries and of events: each delivery is repeated and each event read back only once. */
@@ -47,8 +48,8 @@ const webhookPath = "/github/webhooks";
 export function createMissed({ client, identity, log, now, publicUrl }: MissedOptions) {
   const asked = new LRUCache<string, true>({ max: remembered });
   const heard = new LRUCache<string, true>({ max: remembered });
-  /** Since when each repository that could not be read is unread. */
-  const unread = new Map<Scope, number>();
+  const known = createKnownRepositories(log);
+  const { unread } = known;
   const missedBy = createHookDeliveries({ identity, log, now, asked });
   let limitedUntilMs = 0;
 
@@ -91,15 +92,17 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
    * Returns the repository's missed events, oldest first. `byApp`: those of the App's webhook, else null. A webhook
    * that was off, or an App that was suspended, has no deliveries of that time, so everything is read back too.
    */
-  async function missedIn(repo: Repo, sinceMs: number, byApp: readonly PlatformEvent[] | null) {
+  async function missedIn(scope: Scope, repo: Repo, sinceMs: number, byApp: readonly PlatformEvent[] | null) {
     const octokit = await client.in(repo);
+    const where = repository.parse((await octokit.rest.repos.get({ ...repo })).data);
+    if (!known.isOurs(scope, where)) return [];
     const delivered = byApp ?? (await missedByHooks(octokit, repo, sinceMs));
     const wasHeard = (id: string): boolean => heard.has(id);
-    const { items, complete } = await readBack({ octokit, repo, sinceMs, identity, wasHeard });
+    const { items, complete } = await readBack({ octokit, repo, where, sinceMs, identity, wasHeard });
     if (!complete) log.warn("Not all comments and labels of a repository are read back", { ...repo });
     if (delivered === null) return items;
-    const known = new Set(delivered.map(keyOf));
-    const others = items.filter((event) => !known.has(keyOf(event)) && !heard.has(keyOf(event)));
+    const read = new Set(delivered.map(keyOf));
+    const others = items.filter((event) => !read.has(keyOf(event)) && !heard.has(keyOf(event)));
     return byApp === null ? inOrder(delivered, others) : others;
   }
 
@@ -107,7 +110,9 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
   const isForNow = (error: unknown): boolean => faultOf(error, now()).retryable;
 
   /** Returns the events of each repository oldest first. */
-  async function look({ since, scopes }: Missed): Promise<readonly PlatformEvent[]> {
+  async function look(what: Missed): Promise<readonly PlatformEvent[]> {
+    const { since, scopes, keep } = what;
+    known.begin(what);
     // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
     await identity();
     const sinceMs = Date.parse(since) + client.aheadMs();
@@ -115,6 +120,8 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
     const events: PlatformEvent[] = [];
+    const failures: unknown[] = [];
+    let reads = 0;
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
@@ -123,19 +130,28 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
         now() + client.aheadMs() - longestMs,
       );
       try {
-        events.push(...(await missedIn(repo, fromMs, byApp)));
+        events.push(...(await missedIn(scope, repo, fromMs, byApp)));
         unread.delete(scope);
+        reads += 1;
       } catch (error) {
-        if (error instanceof StillMore || isForNow(error)) throw error;
-        // The repository was deleted, or the bot has lost its access, perhaps for a time.
+        const { limited, retryable, reason } = faultOf(error, now());
+        if (error instanceof StillMore || limited) throw error;
+        // Otherwise it was deleted, or the bot has lost its access, perhaps for a time.
+        if (retryable) failures.push(error);
+        const isNew = !unread.has(scope);
         unread.set(scope, fromMs);
-        log.debug("A repository can't be read", { scope, reason: faultOf(error, now()).reason });
+        log[retryable && isNew ? "warn" : "debug"]("A repository can't be read", { scope, reason });
       }
     }
+    if (reads === 0 && failures.length > 0) throw failures[0];
+    keep?.(known.text());
     return byApp === null ? events : inOrder(byApp, events);
   }
 
   return {
+    /** Notes the repository of an event that came in a signed webhook. */
+    learn: known.learn,
+
     /** Notes that the event was delivered and taken in. */
     heard(event: PlatformEvent): void {
       for (const key of [event.id, keyOf(event)]) heard.set(key, true);

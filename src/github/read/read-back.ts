@@ -10,7 +10,6 @@ import {
   type ListedComment,
   listedComment,
   type RepositoryPayload,
-  repository,
 } from "#github/understand/payload.ts";
 import { type AskIdentity, commentEvent, type Identity, labelEvent } from "#github/understand/translate.ts";
 import { newestFirst, type Recent, secondOf } from "./newest-first.ts";
@@ -19,6 +18,7 @@ import { newestFirst, type Recent, secondOf } from "./newest-first.ts";
 export interface ReadBack {
   readonly octokit: Octokit;
   readonly repo: Repo;
+  readonly where: RepositoryPayload;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
   readonly identity: AskIdentity;
@@ -33,7 +33,7 @@ const isEdited = ({ created_at, updated_at }: ListedComment): boolean => created
  * delivery; a label can't, and is marked as recovered. Rejects as requests do.
  */
 export async function readBack(look: ReadBack): Promise<Recent<PersonEvent>> {
-  const { octokit, repo, sinceMs } = look;
+  const { octokit, repo, where, sinceMs } = look;
   const { listForRepo, listCommentsForRepo, listEventsForRepo } = octokit.rest.issues;
   const all = { ...repo, per_page: 100 };
   // GitHub does not document whether the second of `since` itself is included.
@@ -67,8 +67,6 @@ export async function readBack(look: ReadBack): Promise<Recent<PersonEvent>> {
     sinceMs,
   );
   const us = await look.identity();
-  const { data } = await octokit.rest.repos.get({ ...repo });
-  const where = repository.parse(data);
   const events = [
     ...comments.items.flatMap((comment) => commented(comment, issues, look, where, us)),
     ...happened.items.flatMap((one) => labeled(one, issues, where, us)),

@@ -1,7 +1,7 @@
 /** The bot's comments: posted once, found again by their marker, edited in place. */
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
-import { hasStatus } from "#github/faults.ts";
+import { hasStatus, isElsewhere } from "#github/faults.ts";
 import type { IssueRef, Repo } from "#github/place.ts";
 import { type Comment, newestComments } from "#github/read/newest-comments.ts";
 import { markerOf } from "#github/understand/marker.ts";
@@ -37,11 +37,42 @@ export async function editComment(
   await octokit.rest.issues.updateComment({ owner, repo, comment_id: id, body });
 }
 
-/** Deletes comment `id`, if it still exists. */
-export async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<void> {
-  await octokit.rest.issues.deleteComment({ owner, repo, comment_id: id }).catch((error: unknown) => {
-    if (!hasStatus(error, 404)) throw error;
-  });
+/** Resolves with false if there is no comment `id` at this address. */
+async function deleteComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
+  try {
+    await octokit.rest.issues.deleteComment({ owner, repo, comment_id: id });
+    return true;
+  } catch (error) {
+    if (hasStatus(error, 404)) return false;
+    throw error;
+  }
+}
+
+/** Resolves with whether comment `id` still exists: a transfer gives comments other ids. */
+async function hasComment(octokit: Octokit, { owner, repo }: Repo, id: number): Promise<boolean> {
+  try {
+    const { data } = await octokit.rest.issues.getComment({ owner, repo, comment_id: id });
+    return commentAnswer.parse(data).id === id;
+  } catch (error) {
+    if (isElsewhere(error)) return false;
+    throw error;
+  }
+}
+
+/**
+ * Deletes the found comments except `message` or, if that no longer exists, the eldest. Resolves with the ids of those
+ * deleted, and whether one was absent at this address. Rejects as requests do.
+ */
+export async function deleteOthers(octokit: Octokit, repo: Repo, found: readonly number[], message: number) {
+  const stands = found.includes(message) || (await hasComment(octokit, repo, message));
+  const stays = stands ? message : Math.min(...found);
+  const deleted: number[] = [];
+  let absent = false;
+  for (const id of found.filter((one) => one !== stays)) {
+    if (await deleteComment(octokit, repo, id)) deleted.push(id);
+    else absent = true;
+  }
+  return { deleted, absent };
 }
 
 /** Which comments to search for. */

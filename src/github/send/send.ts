@@ -24,7 +24,7 @@ import { createWhereabouts } from "#github/whereabouts.ts";
 import type { Attempt, Platform } from "#ports.ts";
 import {
   type CommentSearch,
-  deleteComment,
+  deleteOthers,
   editComment,
   findComments,
   postComment,
@@ -43,6 +43,8 @@ export interface GitHubPlatformOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds, monotonic; the machine's own if absent. */
+  readonly elapsed?: () => number;
   /** How long a person's permission is remembered; 5 minutes. */
   readonly permissionTtlMs?: number;
   /** A request without an answer is given up after this, and its outcome is unknown; 20 seconds. */
@@ -75,16 +77,17 @@ export function createGitHubPlatform({
   apiUrl,
   log,
   now,
+  elapsed = () => performance.now(),
   permissionTtlMs = 5 * 60_000,
   requestTimeoutMs = 20_000,
   publicUrl,
 }: GitHubPlatformOptions): GitHubPlatform {
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now });
-  const whereabouts = createWhereabouts(client);
+  const whereabouts = createWhereabouts({ client, now, elapsed });
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
-  const { missed, heard } = createMissed({ client, identity: identity.known, log, now, publicUrl });
+  const { missed, heard, learn } = createMissed({ client, identity: identity.known, log, now, publicUrl });
 
   const textOf = (effect: CardEffect | ReplyEffect | TellEffect): string =>
     markdownOf(effect.view, {
@@ -132,14 +135,16 @@ export function createGitHubPlatform({
 
   /** Deletes the comments that an effect posted, except the one that stays. */
   async function endTwins(octokit: Octokit, issue: IssueRef, effect: TwinPostsEffect): Promise<Outcome> {
-    const twins = (await posted(octokit, issue, effect.of, effect.postedSince))
-      .map(String)
-      .filter((id) => id !== effect.message);
-    for (const id of twins) {
-      await deleteComment(octokit, issue, Number(id));
-      log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment: id });
+    const found = await posted(octokit, issue, effect.of, effect.postedSince);
+    const { deleted, absent } = await deleteOthers(octokit, issue, found, Number(effect.message));
+    for (const comment of deleted) {
+      log.warn("A comment that was posted twice is deleted", { effect: effect.of, comment });
     }
-    return { ok: true, kind: "twin-posts", ended: twins };
+    // Lists follow the issue to its new address, deletions do not.
+    const ref = absent ? readPlace(effect.at) : null;
+    const there = ref && (await whereabouts.findAgain(placeAt(effect.at), ref, issue));
+    if (there !== null) return endTwins(await client.in(there), there, effect);
+    return { ok: true, kind: "twin-posts", ended: deleted.map(String) };
   }
 
   async function card(
@@ -263,7 +268,10 @@ export function createGitHubPlatform({
     settlingMs,
     paces,
     identity: identity.known,
-    learn: whereabouts.learn,
+    learn(event) {
+      whereabouts.learn(event);
+      learn(event);
+    },
     heard,
     missed,
 

@@ -67,11 +67,15 @@ describe("reading back", () => {
     expect(await github.missed(began + 120_900)).toMatchObject([{ id: `github:comment:${id}` }]);
   });
 
-  it("stops after one request if no issue has changed", async () => {
+  it("stops at the list of issues if none has changed", async () => {
     await using github = await begin();
     await github.platform.identity();
     expect(await github.missed()).toEqual([]);
-    expect(github.calls().slice(1)).toEqual(["GET /repos/octo/app/hooks", "GET /repos/octo/app/issues"]);
+    expect(github.calls().slice(1)).toEqual([
+      "GET /repos/octo/app",
+      "GET /repos/octo/app/hooks",
+      "GET /repos/octo/app/issues",
+    ]);
   });
 
   it("skips edits of comments that were taken in, and returns others in their present form", async () => {

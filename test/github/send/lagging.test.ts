@@ -1,6 +1,8 @@
 /** GitHub's lists lag, its clock is off, and its answers get lost: comments are posted once all the same. */
+
 import { expect, it } from "vitest";
 import type { PlatformEffect } from "#core/effect.ts";
+import { defaultSnapshot } from "#sandbox/github/snapshot.ts";
 import { again, card, effect, first, reply } from "#test/support/github/effects.ts";
 import { appAuth, repo, type StartOptions, start } from "#test/support/github/start.ts";
 
@@ -131,4 +133,22 @@ it("comments that were posted twice are deleted, except the one that the thread 
   expect(github.comments().map(({ id }) => String(id))).toEqual([done.message, expect.any(String)]);
   expect(github.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
   expect(await github.platform.perform(twin, first)).toEqual({ ok: true, kind: "twin-posts", ended: [] });
+});
+
+it.each([1, 2])("after a transfer, one of %i copies of a comment stays", async (copies) => {
+  const initial = defaultSnapshot();
+  const [app] = initial.repos;
+  if (app === undefined) throw new Error("there is no repository");
+  initial.repos.push({ ...structuredClone(app), id: 200, name: "site", lastNumber: 6 });
+  await using github = await begin({ initial });
+  const one = { ...decidedNow(github, reply()), at: "github:100#1", to: "github:100#1" };
+  for (let i = 0; i < copies; i += 1) await github.platform.perform(one, first);
+  const message = String(github.comments()[0]?.id);
+  await github.standIn.transferIssue({ user: "bob", repo, issue: 1, to: "octo/site" });
+  const [copy, twin] = github.comments().map(({ id }) => String(id));
+  const of = { of: one.id, postedSince: one.since, message, looks: 0 };
+  const watch = effect({ kind: "twin-posts", ...of }, { at: one.at });
+  const ended = twin === undefined ? [] : [twin];
+  expect(await github.platform.perform(watch, first)).toEqual({ ok: true, kind: "twin-posts", ended });
+  expect(github.comments().map(({ repo, id }) => [repo, String(id)])).toEqual([["octo/site", copy]]);
 });

@@ -7,11 +7,11 @@ import { appAuth, repo, start, tokenAuth } from "#test/support/github/start.ts";
 const byId = "github:100#1";
 const byName = "github:octo/app#1";
 
-function twoRepositories() {
+function twoRepositories(lastNumber = 6) {
   const initial = defaultSnapshot();
   const [app] = initial.repos;
   if (app === undefined) throw new Error("there is no repository");
-  initial.repos.push({ ...structuredClone(app), id: 200, name: "site", lastNumber: 6 });
+  initial.repos.push({ ...structuredClone(app), id: 200, name: "site", lastNumber });
   return initial;
 }
 
@@ -21,8 +21,8 @@ const ways = [
 ];
 
 describe.each(ways)("with $name", ({ auth }) => {
-  async function begin() {
-    const github = await start({ auth, initial: twoRepositories() });
+  async function begin(lastNumber?: number) {
+    const github = await start({ auth, initial: twoRepositories(lastNumber) });
     await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
     const perform = (what: ReturnType<typeof reply>, at: string) =>
       github.platform.perform({ ...what, at, to: at }, first);
@@ -66,6 +66,36 @@ describe.each(ways)("with $name", ({ auth }) => {
       });
     }
     expect(github.comments().map((one) => one.repo)).toEqual([to, to, to]);
+  });
+
+  it.each([
+    { when: "minutes later", isHeard: false },
+    { when: "as soon as its webhook comes", isHeard: true },
+  ])("a repository with another's former name gets none of its comments $when", async ({ isHeard }) => {
+    const github = await begin(0);
+    await using _end = github;
+    await github.standIn.comment({ user: "alice", repo, issue: 1, body: "hi" });
+    github.standIn.renameRepo(repo, "octo/web");
+    github.standIn.renameRepo("octo/site", repo);
+    await github.standIn.openIssue({ user: "bob", repo, title: "Other" });
+    if (isHeard) await github.standIn.comment({ user: "bob", repo, issue: 1, body: "hi" });
+    else github.clock.ms += 5 * 60_000;
+    expect(await github.perform(reply(), byId)).toMatchObject({ ok: true });
+    expect(github.comments().at(-1)).toMatchObject({ repo: "octo/web", issue: 1 });
+  });
+
+  it("a repeated delivery with a former name does not bring it back", async () => {
+    const github = await begin(0);
+    await using _end = github;
+    const { delivery } = await github.standIn.comment({ user: "alice", repo, issue: 1, body: "hi" });
+    github.clock.ms += 5 * 60_000;
+    github.standIn.renameRepo(repo, "octo/web");
+    github.standIn.renameRepo("octo/site", repo);
+    await github.standIn.openIssue({ user: "bob", repo, title: "Other" });
+    if (delivery === undefined) throw new Error("there was no delivery");
+    await github.standIn.redeliver(delivery.guid);
+    expect(await github.perform(reply(), byId)).toMatchObject({ ok: true });
+    expect(github.comments().at(-1)).toMatchObject({ repo: "octo/web", issue: 1 });
   });
 
   it.each([byId, byName])("an issue that was transferred unnoticed is found from %s", async (at) => {

@@ -79,6 +79,7 @@ export async function start(options: StartOptions = {}) {
     apiUrl: api.url,
     log,
     now,
+    elapsed: now,
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.permissionTtlMs === undefined ? {} : { permissionTtlMs: options.permissionTtlMs }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),

@@ -1,0 +1,73 @@
+/** Tells the bot's repositories from others that got their former names, and remembers where the bot has still to read. */
+import { z } from "zod";
+import type { Log } from "#base/log.ts";
+import type { PlatformEvent } from "#core/event.ts";
+import type { Scope } from "#core/place.ts";
+import { readPlace } from "#github/place.ts";
+import type { RepositoryPayload } from "#github/understand/payload.ts";
+import type { Missed } from "#ports.ts";
+
+/** The text that is kept: each scope's repository, and since when it is unread, in milliseconds since the epoch. */
+const keptText = z.object({
+  ids: z.record(z.string(), z.number()),
+  unread: z.record(z.string(), z.number()),
+});
+
+function read(text: string | null | undefined): z.infer<typeof keptText> | null {
+  try {
+    return keptText.parse(JSON.parse(text ?? ""));
+  } catch {
+    return null;
+  }
+}
+
+/** Creates the memory. */
+export function createKnownRepositories(log: Log) {
+  /** Ids from signed webhooks, from earlier searches or, for a scope without any, from its first search. */
+  const ids = new Map<Scope, number>();
+  const unread = new Map<Scope, number>();
+  let ofPlaces: ReadonlySet<number> = new Set();
+  const logged = new Set<Scope>();
+
+  return {
+    /** Since when each repository that could not be read is unread; milliseconds since the epoch. */
+    unread,
+
+    /** Notes the repository of an event that came in a signed webhook. */
+    learn({ place, scope }: PlatformEvent): void {
+      const id = place === null ? null : readPlace(place)?.repository;
+      if (typeof id === "number") ids.set(scope, id);
+    },
+
+    /** Begins a search with the text and the places of the engine. */
+    begin({ kept, places, lively = [] }: Missed): void {
+      const saved = read(kept);
+      for (const [scope, id] of Object.entries(saved?.ids ?? {})) if (!ids.has(scope)) ids.set(scope, id);
+      for (const [scope, sinceMs] of Object.entries(saved?.unread ?? {})) {
+        unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));
+      }
+      const known = [...places, ...lively].map((place) => readPlace(place)?.repository);
+      ofPlaces = new Set(known.filter((id) => typeof id === "number"));
+    },
+
+    /** Returns whether the repository with the scope's name is one of the bot's; it is if none is known by the name. */
+    isOurs(scope: Scope, { id }: RepositoryPayload): boolean {
+      if (!id) return true;
+      const isKnown = !ids.has(scope) || ofPlaces.has(id) || [...ids.values()].includes(id);
+      if (isKnown) {
+        ids.set(scope, id);
+        logged.delete(scope);
+      } else if (!logged.has(scope)) {
+        logged.add(scope);
+        log.warn("Another repository has this name now and is not read back until a webhook comes from it", {
+          scope,
+          id,
+        });
+      }
+      return isKnown;
+    },
+
+    /** Returns the text to keep. */
+    text: (): string => JSON.stringify({ ids: Object.fromEntries(ids), unread: Object.fromEntries(unread) }),
+  };
+}

@@ -1,0 +1,79 @@
+/** A repository is renamed, and a stranger gives another one its former name: nothing of it is read back. */
+import { expect, it } from "vitest";
+import { defaultSnapshot } from "#sandbox/github/snapshot.ts";
+import { repo, start } from "#test/support/github/start.ts";
+
+async function begin(initial = defaultSnapshot()) {
+  const [app] = initial.repos;
+  if (app === undefined) throw new Error("there is no repository");
+  if (initial.repos.length === 1) {
+    initial.repos.push({ ...structuredClone(app), id: 200, name: "stranger", lastNumber: 0 });
+  }
+  const github = await start({ initial });
+  const beganMs = github.clock.ms;
+  let kept: string | null = null;
+  return {
+    ...github,
+    kept: () => kept,
+    say: (body: string, where = repo, issue = 1) =>
+      github.standIn.comment({ user: "alice", repo: where, issue, body }),
+    /** Renames octo/app, gives its name to another repository and writes there; no webhook is delivered. */
+    async reuse() {
+      github.standIn.turnOff(true);
+      github.standIn.renameRepo(repo, "octo/web");
+      github.standIn.renameRepo("octo/stranger", repo);
+      await github.standIn.openIssue({ user: "bob", repo, title: "Evil" });
+      await github.standIn.comment({ user: "bob", repo, issue: 1, body: "/agent run evil" });
+    },
+    missed: (more: { places?: string[]; kept?: string | null } = {}) =>
+      github.platform.missed({
+        since: new Date(beganMs).toISOString(),
+        places: [],
+        scopes: [`github:${repo}`],
+        kept,
+        keep: (text) => {
+          kept = text;
+        },
+        ...more,
+      }),
+  };
+}
+
+it("after a webhook from the renamed repository, and it is logged once", async () => {
+  await using github = await begin();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  await github.say("Any idea?");
+  await github.reuse();
+  expect(await github.missed()).toEqual([]);
+  expect(await github.missed()).toEqual([]);
+  expect(github.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  const places = ["github:200#7"];
+  expect(await github.missed({ places })).toMatchObject([{ kind: "command", place: "github:200#1" }]);
+});
+
+it("after it was read back once, also after a restart", async () => {
+  await using github = await begin();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  github.standIn.turnOff(true);
+  await github.say("Any idea?");
+  expect(await github.missed()).toMatchObject([{ place: "github:100#1" }]);
+  await github.reuse();
+  expect(await github.missed()).toEqual([]);
+  await using later = await begin(github.standIn.snapshot());
+  expect(await later.missed({ kept: github.kept() })).toEqual([]);
+});
+
+it("until a webhook comes from the other repository; the renamed one is read back under its former name", async () => {
+  await using github = await begin();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  await github.say("Any idea?");
+  github.standIn.turnOff(true);
+  github.standIn.renameRepo(repo, "octo/web");
+  await github.say("Hello?", "octo/web");
+  expect((await github.missed()).map(({ place }) => place)).toEqual(["github:100#1", "github:100#1"]);
+  github.standIn.renameRepo("octo/stranger", repo);
+  await github.standIn.openIssue({ user: "bob", repo, title: "Mine" });
+  github.standIn.turnOff(false);
+  await github.say("I set the webhook");
+  expect(await github.missed()).toMatchObject([{ place: "github:200#1" }]);
+});
