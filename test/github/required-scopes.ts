@@ -21,6 +21,7 @@ export const calls: Readonly<Record<string, Permissions>> = {
   "GET /repos/{owner}/{repo}/issues": readThreads,
   "GET /repos/{owner}/{repo}/issues/{issue_number}": readThreads,
   "GET /repos/{owner}/{repo}/issues/comments": readThreads,
+  "GET /repos/{owner}/{repo}/issues/comments/{comment_id}": readThreads,
   "GET /repos/{owner}/{repo}/issues/events": readThreads,
   "GET /repos/{owner}/{repo}/issues/{issue_number}/comments": readThreads,
   "POST /repos/{owner}/{repo}/issues/{issue_number}/comments": writeThreads,
