@@ -28,7 +28,7 @@ test.concurrent("the same holds if the service is killed too: its queued runs ru
     requests: 60,
     kills: 4,
     serviceKills: 4,
-    quietWithinMs: 60_000,
+    quietWithinMs: 90_000,
     settleWithinMs: 0,
   });
   expect(violations, `seed ${seed + 1}`).toEqual([]);

@@ -10,14 +10,12 @@ import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, mayAppear, noRun, runIdOf } from "./api.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
 
-const arrivalUnsure: Fault = {
-  certainty: "unknown",
-  retryable: true,
+/** Returns the fault of a search during which the run may still come to the message. */
+const arrivalUnsure = (tries: number): Fault => ({
+  ...stillSettling(Number.POSITIVE_INFINITY, tries),
   reason: "The run's conversation does not show yet whether the message arrived.",
-  retryAfterMs: 15_000,
-  searching: true,
   mayStillHappen: true,
-};
+});
 
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
 export async function sendFollowUp(
@@ -32,7 +30,7 @@ export async function sendFollowUp(
     try {
       const arrived = await hasArrived(api, runId, effect);
       if (arrived === "yes") return { ok: true, kind: "follow-up" };
-      if (arrived === "unsure") return failed(arrivalUnsure);
+      if (arrived === "unsure") return failed(arrivalUnsure(effect.tries));
       if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
       const rejection = lookupRejected(api, effect, error);
