@@ -59,7 +59,8 @@ export function createProcess(around: Surroundings): BotProcess {
     elapsed: () => machine.time.nowMs - life.bornAt,
     random: random.next,
     after: (ms, then) =>
-      machine.time.after(ms, () => {
+      // Node waits at least a millisecond.
+      machine.time.after(Math.max(ms, 1), () => {
         if (!life.dead) then();
       }),
   });
