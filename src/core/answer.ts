@@ -7,30 +7,44 @@ export interface TranscriptMessage {
   readonly at?: string;
 }
 
-/**
- * Returns the last non-blank answer of the turn that ended at `endedAt`, or null. An answer from before `reportedAt`,
- * the end reported before it, belongs to an earlier turn. Both are RFC 3339, by the API's clock.
- */
+/** Tells the messages of one end or BLOCKED from those of the ends before and after it. */
+export interface TurnBounds {
+  /** Time of the end, RFC 3339, by the API's clock. */
+  readonly endedAt: string;
+  /** Number of messages that earlier reports covered. */
+  readonly answered?: number | undefined;
+  /** Returns true for a person's message that was sent after the end was seen. */
+  readonly isLater?: (text: string) => boolean;
+}
+
+export interface Answer {
+  /** null: the turn has no answer, or none that is shown yet. */
+  readonly text: string | null;
+  /** Number of messages up to the answer, or up to the turn's end. */
+  readonly answered: number;
+}
+
+/** Returns the last non-blank answer of the turn. Order goes before times, since the API's clock may be set. */
 export function answerOf(
   messages: readonly TranscriptMessage[],
-  endedAt: string,
-  reportedAt?: string,
-): string | null {
-  const said = untilEnd(messages, endedAt);
+  { endedAt, answered = 0, isLater = () => false }: TurnBounds,
+): Answer {
+  const later = messages.findIndex(
+    ({ role, text }, at) => at >= answered && role === "user" && isLater(text),
+  );
+  const known = later < 0 ? messages : messages.slice(0, later);
+  const said = untilEnd(known, answered, endedAt);
   const last = said.findLastIndex(({ role }) => role === "assistant");
   // A turn that was cancelled before the agent wrote has no answer; the last text belongs to an earlier turn.
   const isUnanswered = said.some(
-    ({ role, at }, index) => role === "user" && index > last && isLater(at, said[last]?.at),
+    ({ role, at }, index) => role === "user" && index > last && isAfter(at, said[last]?.at),
   );
-  if (isUnanswered) return null;
   const asked = said.findLastIndex(({ role }, index) => role === "user" && index < last);
-  const turn = said.slice(asked + 1, last + 1);
-  const answer = turn.findLast(({ role, text }) => role === "assistant" && text.trim() !== "");
-  const isOfEarlierTurn =
-    isLater(endedAt, reportedAt) &&
-    !isLater(said[asked]?.at, reportedAt) &&
-    Date.parse(answer?.at ?? "") <= latestOf(reportedAt ?? "") + lateAnswerMs;
-  return isOfEarlierTurn ? null : (answer?.text ?? null);
+  const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
+  const isOwn = !isUnanswered && found > asked && found >= answered;
+  return isOwn
+    ? { text: said[found]?.text ?? null, answered: found + 1 }
+    : { text: null, answered: Math.max(answered, said.length) };
 }
 
 /** An answer may be stored so much later than the end of its run. */
@@ -46,12 +60,16 @@ function latestOf(time: string): number {
  * Drops turns after the end, since an end may be read late: those that follow-ups began after it, and those of
  * follow-ups from before it that were answered after it.
  */
-function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): readonly TranscriptMessage[] {
+function untilEnd(
+  messages: readonly TranscriptMessage[],
+  answered: number,
+  endedAt: string,
+): readonly TranscriptMessage[] {
   const endMs = latestOf(endedAt);
   const isLate = (message: TranscriptMessage | undefined, byMs: number): boolean =>
     Date.parse(message?.at ?? "") > endMs + byMs;
   const next = messages.findIndex((message, index) => {
-    if (index === 0 || message.role !== "user") return false;
+    if (index === 0 || index < answered || message.role !== "user") return false;
     const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
     return isLate(message, 0) || isLate(answer, lateAnswerMs);
   });
@@ -66,5 +84,5 @@ function untilEnd(messages: readonly TranscriptMessage[], endedAt: string): read
 }
 
 /** False if either time is absent. */
-const isLater = (at: string | undefined, than: string | undefined): boolean =>
+const isAfter = (at: string | undefined, than: string | undefined): boolean =>
   Date.parse(at ?? "") > Date.parse(than ?? "");

@@ -76,8 +76,6 @@ export interface AnswerEffect extends Pending {
   readonly again?: boolean;
   /** The last follow-up that the API had accepted: a conversation without it is not up to date. */
   readonly followUp?: EffectId;
-  /** `updated_at` of the end or BLOCKED that was reported before: an answer from before it is not this one's. */
-  readonly reportedAt?: string;
   /** Snapshot of the run when it ended or blocked. */
   readonly run: Omit<Run, "prompt">;
 }

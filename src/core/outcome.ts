@@ -1,3 +1,4 @@
+import type { Answer } from "./answer.ts";
 import type { Permission } from "./person.ts";
 import type { MessageId, Place, RunId } from "./place.ts";
 import type { Run } from "./run.ts";
@@ -17,7 +18,7 @@ export type Done =
   | { readonly ok: true; readonly kind: "follow-up" }
   | { readonly ok: true; readonly kind: "cancel" }
   | { readonly ok: true; readonly kind: "fetch"; readonly run: Run | null }
-  | { readonly ok: true; readonly kind: "answer"; readonly text: string | null }
+  | ({ readonly ok: true; readonly kind: "answer" } & Answer)
   | { readonly ok: true; readonly kind: "list"; readonly runs: readonly Run[] }
   | {
       readonly ok: true;

@@ -55,6 +55,8 @@ export interface RunRecord {
   readonly followUps?: number;
   /** The last of them: an answer from before it is not the answer to it. */
   readonly lastFollowUp?: EffectId;
+  /** Number of messages of its conversation that reports have covered; absent before the first report. */
+  readonly answered?: number;
   /** Deadline after which an end or BLOCKED from around the last follow-up is final, RFC 3339; see `settlesInMs`. */
   readonly settlesAt?: string | null;
   /** The reason for a delay, for people. */

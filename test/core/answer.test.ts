@@ -48,23 +48,41 @@ test.each<[string, TranscriptMessage[], string | null]>([
     "three",
   ],
 ])("the answer %s", (_, messages, expected) => {
-  expect(answerOf(messages, at(10))).toBe(expected);
+  expect(answerOf(messages, { endedAt: at(10) }).text).toBe(expected);
 });
 
 test("an end rounded to whole seconds includes messages of that second", () => {
-  expect(answerOf([user("go", 1), user("on", 10.5), agent("two", 10.6)], at(10))).toBe("two");
-  expect(answerOf([user("go", 1), agent("one", 2), user("on", 10.5), agent("two", 10.6)], at(10.1))).toBe(
+  const textAt = (messages: TranscriptMessage[], endedAt: string) => answerOf(messages, { endedAt }).text;
+  expect(textAt([user("go", 1), user("on", 10.5), agent("two", 10.6)], at(10))).toBe("two");
+  expect(textAt([user("go", 1), agent("one", 2), user("on", 10.5), agent("two", 10.6)], at(10.1))).toBe(
     "one",
   );
 });
 
-test("an answer from before the end that was reported before belongs to that end", () => {
-  const one = [user("go", 1), agent("one", 2)];
-  expect(answerOf(one, at(10), at(2))).toBeNull();
-  expect(answerOf(one, at(10), at(1))).toBeNull();
-  expect(answerOf([...one, agent("two", 9)], at(10), at(2))).toBe("two");
-  expect(answerOf([...one, user("on", 2.1), agent("two", 2.2)], at(10), at(2.05))).toBe("two");
-  // A clock that was set back, or that is unknown, shows no order.
-  expect(answerOf(one, at(10), at(12))).toBe("one");
-  expect(answerOf([user("go"), agent("one")], at(10), at(2))).toBe("one");
+test("what an earlier report covered is no answer to a later end, whatever the times", () => {
+  const first = [user("go", 1), agent("one", 2)];
+  const { answered } = answerOf(first, { endedAt: at(3) });
+  expect(answered).toBe(2);
+  expect(answerOf(first, { endedAt: at(10), answered })).toEqual({ text: null, answered: 2 });
+  expect(answerOf([], { endedAt: at(10), answered })).toEqual({ text: null, answered });
+  for (const seconds of [undefined, -50, 2, 9]) {
+    const asked = [...first, user("on", seconds)];
+    expect(answerOf(asked, { endedAt: at(10), answered }).text).toBeNull();
+    const both = [...asked, agent("two", seconds)];
+    expect(answerOf(both, { endedAt: at(10), answered })).toEqual({ text: "two", answered: 4 });
+  }
+  // Without a follow-up too: somebody approved elsewhere.
+  expect(answerOf([...first, agent("two", 9)], { endedAt: at(10), answered }).text).toBe("two");
+});
+
+test("a follow-up that was sent after the end was seen begins a later turn, whatever the times", () => {
+  const isLater = (text: string) => text === "on";
+  for (const seconds of [undefined, -50, 2, 9, 90]) {
+    const spoken = [user("go", 1), agent("one", 2), user("on", seconds), agent("two", seconds)];
+    expect(answerOf(spoken, { endedAt: at(10), isLater })).toEqual({ text: "one", answered: 2 });
+    expect(answerOf(spoken.toSpliced(1, 1), { endedAt: at(10), isLater })).toEqual({
+      text: null,
+      answered: 1,
+    });
+  }
 });

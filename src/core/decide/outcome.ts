@@ -155,7 +155,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       if (effect.kind === "fetch") attachedRun(draft, effect, outcome.run);
       return;
     case "answer":
-      if (effect.kind === "answer") tellEnd(draft, effect, outcome.text);
+      if (effect.kind === "answer") tellEnd(draft, effect, outcome);
       return;
     case "list":
       if (effect.kind === "list") listed(draft, effect.asked, outcome.runs);

@@ -1,4 +1,5 @@
 /** Decides changes of runs: the record, the cards, and the report of the end. */
+import type { Answer } from "#core/answer.ts";
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
 import { identityOf, passedUntil, settlesAfter, standingOf } from "#core/news.ts";
 import type { RunId } from "#core/place.ts";
@@ -184,7 +185,7 @@ export function runChanged(
     kind: "answer",
     dispatch,
     run: known,
-    ...(again ? { again } : record.told === null ? {} : { reportedAt: record.told.updatedAt }),
+    ...(again ? { again } : {}),
     ...(record.lastFollowUp === undefined ? {} : { followUp: record.lastFollowUp }),
     ...(first === undefined ? {} : { after: first.id }),
   });
@@ -203,19 +204,22 @@ function gistOf(answer: string): string {
   return `${answer.length}-${hash.toString(16)}`;
 }
 
-/** Reports the end or BLOCKED in each of the run's places; `answer` as in `endView`. */
+/** Reports the end or BLOCKED in each of the run's places; undefined: the answer could not be read. */
 export function tellEnd(
   draft: Draft,
   { dispatch, run, again }: AnswerEffect,
-  answer: string | null | undefined,
+  answer: Answer | undefined,
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
-  const gist = gistOf(answer ?? "");
+  const gist = gistOf(answer?.text ?? "");
   // Only `updated_at` changed, without a follow-up: the end is not reported twice.
   if (again && record.told?.gist === gist) return;
-  if (record.told !== null) updateRun(draft, dispatch, { told: { ...record.told, gist } });
-  const view = endView(record, run, answer);
+  updateRun(draft, dispatch, {
+    ...(record.told === null ? {} : { told: { ...record.told, gist } }),
+    ...(answer === undefined ? {} : { answered: answer.answered }),
+  });
+  const view = endView(record, run, answer?.text);
   for (const place of placesOf(draft, record))
     add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
 }

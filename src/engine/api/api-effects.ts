@@ -9,7 +9,7 @@ import { type Api, failed, mayAppear, noRun, rejected, runIdOf } from "./api.ts"
 import { faultOf, isApiFault } from "./api-fault.ts";
 import { createRun } from "./create-run.ts";
 import { readPages } from "./read-pages.ts";
-import { sendFollowUp, timesIn } from "./send-follow-up.ts";
+import { isFollowUpAfter, sendFollowUp, timesIn } from "./send-follow-up.ts";
 import { countMessages, endTwinRuns } from "./twins.ts";
 
 /** A scope's list ends after so many runs or pages. */
@@ -102,22 +102,21 @@ const notShownYet: Fault = {
   reason: "The run's conversation does not show its answer yet.",
 };
 
-async function readAnswer(
-  api: Api,
-  { dispatch, run, tries, followUp, reportedAt }: AnswerEffect,
-  thread: Thread,
-): Promise<Outcome> {
+async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promise<Outcome> {
+  const { dispatch, run, tries, followUp, again } = effect;
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const messages = (await api.transcripts.messages(record.runId)) ?? [];
+  const answered = again ? 0 : (record.answered ?? 0);
+  const isLater = (text: string): boolean => isFollowUpAfter(effect.id, text, thread);
+  const answer = answerOf(messages, { endedAt: run.updated_at, answered, isLater });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
-  const text = answerOf(messages, run.updated_at, reportedAt);
-  const isMissing = text === null && run.state !== "CANCELLED";
-  const lags = lacksFollowUp || (isMissing && answerOf(messages, run.updated_at) !== null);
+  const isMissing = answer.text === null && run.state !== "CANCELLED";
+  const lags = lacksFollowUp || (isMissing && answered > 0);
   if (tries < (lags ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
   // An earlier turn's answer would mislead people.
   if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
-  return { ok: true, kind: "answer", text };
+  return { ok: true, kind: "answer", ...answer };
 }
 
 /** Lists the scope's runs of any config name, since a factory, a skill or a person may have chosen another. */

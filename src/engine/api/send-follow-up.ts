@@ -90,3 +90,11 @@ export const timesIn = (messages: readonly TranscriptMessage[], id: EffectId): n
     .filter(({ role }) => role === "user")
     .flatMap(({ text }) => text.split(/\r?\n/))
     .filter((line) => line.trim() === referenceLine(id)).length;
+
+const followUpLine = new RegExp(`^${referenceLine("(\\S+)/follow-up/(\\d+)")}\\s*$`, "m");
+
+/** Returns whether the text is a follow-up of the thread that was decided after the effect. */
+export function isFollowUpAfter(effect: EffectId, text: string, { seen }: Thread): boolean {
+  const [, event = "", order] = followUpLine.exec(text) ?? [];
+  return Number(order) > Number(effect.split("/").at(-1)) && seen.includes(event);
+}

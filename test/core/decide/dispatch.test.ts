@@ -317,7 +317,7 @@ test("attach follows a run that was started elsewhere", () => {
   expect(it.one("card").at).toBe(channel);
   it.performAll();
   it.give({ kind: "run", run: runAt("SUCCEEDED", 9, { run_id: "run-9" }) });
-  it.done("answer", { text: "Nightly is green." });
+  it.done("answer", { text: "Nightly is green.", answered: 2 });
   expect(it.one("reply").at).toBe(place);
   expect(it.said("reply")[0]).toContain("Nightly is green.");
 });
@@ -329,7 +329,7 @@ test("attach to an ended run reports the end in the card's place", () => {
   it.done("fetch", { run: runAt("FAILED", 5, { run_id: "run-9" }) });
   expect(it.one("answer").after).toBe(it.one("card").id);
   it.done("card", { revision: it.one("card").revision, message: "c", place });
-  it.done("answer", { text: null });
+  it.done("answer", { text: null, answered: 2 });
   expect(it.one("reply").at).toBe(place);
 });
 

@@ -94,20 +94,20 @@ test("days of downtime do not make an effect give up", () => {
 test("an end with only a new `updated_at` is reported once; another answer, or an end after a follow-up, is reported again", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
-  it.done("answer", { text: "Done." });
+  it.done("answer", { text: "Done.", answered: 2 });
   it.performAll();
   it.give(reply("and the docs"));
   it.done("follow-up", {});
   it.performAll();
   it.run("SUCCEEDED", 20);
-  it.done("answer", { text: "Done." });
+  it.done("answer", { text: "Done.", answered: 2 });
   expect(it.said("reply")).toHaveLength(1);
   it.performAll();
   it.run("SUCCEEDED", 21);
-  if (it.effects("answer").length > 0) it.done("answer", { text: "Done." });
+  if (it.effects("answer").length > 0) it.done("answer", { text: "Done.", answered: 2 });
   expect(it.said("reply")).toEqual([]);
   it.run("SUCCEEDED", 22);
-  if (it.effects("answer").length > 0) it.done("answer", { text: "Done, with docs." });
+  if (it.effects("answer").length > 0) it.done("answer", { text: "Done, with docs.", answered: 3 });
   it.performAll();
 });
 
@@ -201,7 +201,7 @@ test("the report of a cancelled run names the person who cancelled it", () => {
   );
   it.performAll();
   it.run("CANCELLED", 20);
-  it.done("answer", { text: null });
+  it.done("answer", { text: null, answered: 2 });
   expect(it.said("reply")[0]).toContain("was cancelled by @bob");
 });
 
@@ -233,7 +233,7 @@ test("an end that can't be posted in its place is sent privately to the requeste
   it.give(mention("fix it"));
   it.performAll();
   it.run("SUCCEEDED", 10);
-  it.done("answer", { text: "All green now." });
+  it.done("answer", { text: "All green now.", answered: 2 });
   it.fails("reply", { reason: "The thread is gone." });
   expect(it.one("tell")).toMatchObject({ at: channel, person: alice });
   expect(it.said("tell")[0]).toContain("All green now.");
@@ -246,7 +246,7 @@ test("a question that can't be posted in its place is sent privately, without th
   it.give(mention("fix it"));
   it.performAll();
   it.run("BLOCKED", 10);
-  it.done("answer", { text: "Which branch?" });
+  it.done("answer", { text: "Which branch?", answered: 2 });
   expect(it.said("reply")[0]).toContain("Reply here to continue.");
   it.fails("reply", { reason: "The thread is gone." });
   const [told = ""] = it.said("tell");

@@ -132,7 +132,7 @@ test("a reply continues an ended run, whose next end is reported too", () => {
   it.done("follow-up", {});
   expect(it.thread().runs[0]?.open).toBe(true);
   it.run("SUCCEEDED", 12);
-  it.done("answer", { text: "Did that too." });
+  it.done("answer", { text: "Did that too.", answered: 2 });
   expect(it.said("reply").join()).toContain("Did that too.");
 });
 
@@ -192,13 +192,13 @@ test("a run that is at a passed question again is followed there, and only a new
   it.run("INPROGRESS", 10);
   const again = () => it.give({ kind: "run", run: runAt("BLOCKED", 10), isLasting: true });
   again();
-  it.done("answer", { text: "All green now." });
+  it.done("answer", { text: "All green now.", answered: 2 });
   expect(it.thread().runs[0]?.run?.state).toBe("BLOCKED");
   expect(it.said("reply")).toEqual([]);
   it.run("INPROGRESS", 10);
   it.run("INPROGRESS", 11);
   again();
-  it.done("answer", { text: "And now?" });
+  it.done("answer", { text: "And now?", answered: 2 });
   expect(it.said("reply").join()).toContain("And now?");
 });
 
@@ -211,7 +211,7 @@ test("an end after a follow-up with an unknown outcome is told, while the follow
   expect(it.thread().runs[0]).toMatchObject({ open: true, reopened: true });
   it.fails("follow-up", { retryable: true, certainty: "unknown", searching: true });
   it.run("SUCCEEDED", 20);
-  it.done("answer", { text: "All green now." });
+  it.done("answer", { text: "All green now.", answered: 2 });
   expect(it.said("reply")).toHaveLength(1);
   it.performAll();
   // Found at last: the end is told already.
@@ -242,7 +242,7 @@ test.each([
     session_link: "https://runs.example.com/1",
     status_message: { message: "tests fail" },
   });
-  it2.done("answer", { text: "I tried." });
+  it2.done("answer", { text: "I tried.", answered: 2 });
   const [said = ""] = it2.said("reply");
   expect(said).toContain(word);
   expect(said).toContain("@alice");
@@ -273,7 +273,7 @@ test("an answer waits out any number of rate limits", () => {
     it.fails("answer", { retryable: true, limited: true });
   }
   expect(it.said("reply")).toEqual([]);
-  it.done("answer", { text: "All green now." });
+  it.done("answer", { text: "All green now.", answered: 2 });
   expect(it.said("reply")[0]).toContain("All green now.");
 });
 

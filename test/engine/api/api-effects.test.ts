@@ -3,16 +3,24 @@ import type { ApiEffect, Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { withReference } from "#core/prompt.ts";
 import { dispatchKey, scopeKey } from "#core/run.ts";
+import type { RunRecord, Thread } from "#core/thread.ts";
 import type { ApiFault } from "#ports.ts";
 import { command, create, followUp, type SetUp, setUp, since } from "#test/support/engine/set-up.ts";
 import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { Refusal } from "#test/support/engine/stand-in-api.ts";
 
 /** Performs the effects in a thread with the run `run-1`, and returns their first outcomes. */
-async function perform(made: SetUp, ...effects: Effect[]): Promise<Outcome[]> {
+const perform = (made: SetUp, ...effects: Effect[]): Promise<Outcome[]> => performAfter(made, {}, ...effects);
+
+/** `answered`: of the run's record. `seen`: of the thread. */
+async function performAfter(
+  made: SetUp,
+  { answered, seen = [] }: Pick<RunRecord, "answered"> & Partial<Pick<Thread, "seen">>,
+  ...effects: Effect[]
+): Promise<Outcome[]> {
   const { store, engine, ask, clock, small } = made;
-  const record = newRecord("d0", { runId: "run-1", open: false });
-  store.put(newThread("chat:a", { runs: [record, newRecord("d9", { open: false })] }));
+  const record = newRecord("d0", { runId: "run-1", open: false, ...(answered ? { answered } : {}) });
+  store.put(newThread("chat:a", { runs: [record, newRecord("d9", { open: false })], seen }));
   await engine.start();
   await ask("chat:a", ...effects);
   await clock.advance(0);
@@ -142,7 +150,7 @@ test("the answer is the assistant's last message", async () => {
     { role: "assistant", text: " " },
     { role: "user", text: "thanks" },
   ]);
-  expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: "last" }]);
+  expect(await perform(made, answer)).toMatchObject([{ ok: true, kind: "answer", text: "last" }]);
 });
 
 test("an earlier turn's answer is never reported as a later one's", async () => {
@@ -153,7 +161,7 @@ test("an earlier turn's answer is never reported as a later one's", async () => 
     { role: "user", text: "and the docs" },
     { role: "assistant", text: "" },
   ]);
-  expect(await perform(made, answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
+  expect(await perform(made, answer)).toMatchObject([{ ok: true, kind: "answer", text: null }]);
 });
 
 test("an end that is read late is reported with its own answer, not with that of a later turn", async () => {
@@ -168,10 +176,12 @@ test("an end that is read late is reported with its own answer, not with that of
     made.api.conversations.set("run-1", spoken);
     return perform(made, { ...answer, run: { ...answer.run, updated_at } });
   };
-  expect(await readAt("2026-01-01T00:00:09.501Z")).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
-  expect(await readAt("2026-01-01T00:00:12.501Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
+  expect(await readAt("2026-01-01T00:00:09.501Z")).toMatchObject([
+    { ok: true, kind: "answer", text: "fixed" },
+  ]);
+  expect(await readAt("2026-01-01T00:00:12.501Z")).toMatchObject([{ ok: true, kind: "answer", text: null }]);
   // A time in whole seconds stands for any time within the second.
-  expect(await readAt("2026-01-01T00:00:10Z")).toEqual([{ ok: true, kind: "answer", text: null }]);
+  expect(await readAt("2026-01-01T00:00:10Z")).toMatchObject([{ ok: true, kind: "answer", text: null }]);
 });
 
 test("a turn cancelled before it began does not get the previous turn's answer", async () => {
@@ -183,13 +193,15 @@ test("a turn cancelled before it began does not get the previous turn's answer",
     made.api.conversations.set("run-1", [said("2026-01-01T00:00:01Z"), fixed, followUp]);
     return perform(made, end);
   };
-  expect(await read(said("2026-01-01T00:00:15Z"))).toEqual([{ ok: true, kind: "answer", text: null }]);
+  expect(await read(said("2026-01-01T00:00:15Z"))).toMatchObject([{ ok: true, kind: "answer", text: null }]);
   // A message during the turn waits for the next one; the agent's text still belongs to this turn.
-  expect(await read(said("2026-01-01T00:00:05Z"))).toEqual([{ ok: true, kind: "answer", text: "fixed" }]);
+  expect(await read(said("2026-01-01T00:00:05Z"))).toMatchObject([
+    { ok: true, kind: "answer", text: "fixed" },
+  ]);
 });
 
 test("a run without a conversation has no answer", async () => {
-  expect(await perform(setUp(), answer)).toEqual([{ ok: true, kind: "answer", text: null }]);
+  expect(await perform(setUp(), answer)).toMatchObject([{ ok: true, kind: "answer", text: null }]);
 });
 
 test("a scope's runs of any name are listed, newest first, past pages of others", async () => {
@@ -242,7 +254,7 @@ test("a conversation that may lag is read again before a run counts as silent", 
   const first = { ...answer, tries: 0 };
   expect(await perform(setUp(), first)).toMatchObject([{ ok: false, fault: { retryable: true } }]);
   const cancelled = { ...first, run: { ...answer.run, state: "CANCELLED" } };
-  expect(await perform(setUp(), cancelled)).toEqual([{ ok: true, kind: "answer", text: null }]);
+  expect(await perform(setUp(), cancelled)).toMatchObject([{ ok: true, kind: "answer", text: null }]);
 });
 
 test("an answer from before the last follow-up is not taken for the answer to it", async () => {
@@ -256,17 +268,33 @@ test("an answer from before the last follow-up is not taken for the answer to it
 });
 
 test("the answer that was reported with an earlier end is never reported again with a later one", async () => {
-  const end = { ...answer, run: { ...answer.run, updated_at: "2026-01-01T00:00:20.001Z" } };
-  const read = async (more: Partial<typeof answer>): Promise<Outcome[]> => {
+  const read = (more: Partial<typeof answer>): Promise<Outcome[]> => {
     const made = setUp();
     made.api.conversations.set("run-1", [
-      { role: "user", text: "fix it", at: "2026-01-01T00:00:01Z" },
-      { role: "assistant", text: "which one?", at: "2026-01-01T00:00:02Z" },
+      { role: "user", text: "fix it" },
+      { role: "assistant", text: "which one?" },
     ]);
-    return perform(made, { ...end, reportedAt: "2026-01-01T00:00:02.001Z", ...more });
+    return performAfter(made, { answered: 2 }, { ...answer, ...more });
   };
   expect(await read({ tries: 0 })).toMatchObject([{ ok: false, fault: { retryable: true } }]);
   expect(await read({ tries: 6 })).toMatchObject([{ ok: false, fault: { retryable: false } }]);
-  const run = { ...end.run, state: "CANCELLED" };
-  expect(await read({ tries: 0, run })).toEqual([{ ok: true, kind: "answer", text: null }]);
+  const run = { ...answer.run, state: "CANCELLED" };
+  expect(await read({ tries: 0, run })).toMatchObject([{ ok: true, kind: "answer", text: null }]);
+});
+
+test("a later follow-up's answer is not reported with an end that was seen before it", async () => {
+  const read = (id: string): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", [
+      { role: "user", text: "fix it" },
+      { role: "assistant", text: "fixed" },
+      { role: "user", text: withReference("and the docs", id) },
+      { role: "assistant", text: "and documented" },
+    ]);
+    return performAfter(made, { seen: ["chat:m1"] }, { ...answer, id: "d0/answer/5" });
+  };
+  expect(await read("chat:m1/follow-up/6")).toMatchObject([{ text: "fixed", answered: 2 }]);
+  expect(await read("chat:m1/follow-up/4")).toMatchObject([{ text: "and documented", answered: 4 }]);
+  // Another bot's.
+  expect(await read("chat:m2/follow-up/6")).toMatchObject([{ text: "and documented" }]);
 });

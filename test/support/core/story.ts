@@ -229,7 +229,7 @@ function success(effect: Effect, runs: number): Done {
     case "fetch":
       return { ok: true, kind: "fetch", run: null };
     case "answer":
-      return { ok: true, kind: "answer", text: "All green now." };
+      return { ok: true, kind: "answer", text: "All green now.", answered: 2 };
     case "list":
       return { ok: true, kind: "list", runs: [] };
     case "reply":
