@@ -7,12 +7,14 @@ export interface TranscriptMessage {
   readonly at?: string;
 }
 
-/** Tells the messages of one end or BLOCKED from those of the ends before and after it. */
+/** What tells an end's messages from those of the ends before and after it. */
 export interface TurnBounds {
   /** Time of the end, RFC 3339, by the API's clock. */
   readonly endedAt: string;
-  /** Number of messages that earlier reports covered. */
+  /** Number of messages up to the answer that was reported last. */
   readonly answered?: number | undefined;
+  /** Time of an end that was reported since, without an answer: it may have appeared late. RFC 3339. */
+  readonly silentAt?: string | null | undefined;
   /** Returns true for a person's message that was sent after the end was seen. */
   readonly isLater?: (text: string) => boolean;
 }
@@ -20,14 +22,14 @@ export interface TurnBounds {
 export interface Answer {
   /** null: the turn has no answer, or none that is shown yet. */
   readonly text: string | null;
-  /** Number of messages up to the answer, or up to the turn's end. */
+  /** Number of messages up to the answer, or up to the one before. */
   readonly answered: number;
 }
 
 /** Returns the last non-blank answer of the turn. Order goes before times, since the API's clock may be set. */
 export function answerOf(
   messages: readonly TranscriptMessage[],
-  { endedAt, answered = 0, isLater = () => false }: TurnBounds,
+  { endedAt, answered = 0, silentAt, isLater = () => false }: TurnBounds,
 ): Answer {
   const later = messages.findIndex(
     ({ role, text }, at) => at >= answered && role === "user" && isLater(text),
@@ -41,10 +43,13 @@ export function answerOf(
   );
   const asked = said.findLastIndex(({ role }, index) => role === "user" && index < last);
   const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
-  const isOwn = !isUnanswered && found > asked && found >= answered;
-  return isOwn
-    ? { text: said[found]?.text ?? null, answered: found + 1 }
-    : { text: null, answered: Math.max(answered, said.length) };
+  const isOfSilentEnd =
+    silentAt != null &&
+    isAfter(endedAt, silentAt) &&
+    !isAfter(said[asked]?.at, silentAt) &&
+    Date.parse(said[found]?.at ?? "") <= latestOf(silentAt) + lateAnswerMs;
+  const isOwn = !isUnanswered && !isOfSilentEnd && found > asked && found >= answered;
+  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: null, answered };
 }
 
 /** An answer may be stored so much later than the end of its run. */

@@ -55,8 +55,10 @@ export interface RunRecord {
   readonly followUps?: number;
   /** The last of them: an answer from before it is not the answer to it. */
   readonly lastFollowUp?: EffectId;
-  /** Number of messages of its conversation that reports have covered; absent before the first report. */
+  /** Number of messages of its conversation up to the answer that was reported last; absent before the first. */
   readonly answered?: number;
+  /** `updated_at` of the last reported end or BLOCKED if it was reported without an answer. */
+  readonly silentAt?: string | null;
   /** Deadline after which an end or BLOCKED from around the last follow-up is final, RFC 3339; see `settlesInMs`. */
   readonly settlesAt?: string | null;
   /** The reason for a delay, for people. */

@@ -75,6 +75,19 @@ test("what an earlier report covered is no answer to a later end, whatever the t
   expect(answerOf([...first, agent("two", 9)], { endedAt: at(10), answered }).text).toBe("two");
 });
 
+test("an answer from before an end that was reported without one belongs to that end", () => {
+  const one = [user("go", 1), agent("one", 2)];
+  const textAfter = (messages: TranscriptMessage[], silentAt: string) =>
+    answerOf(messages, { endedAt: at(10), silentAt }).text;
+  expect(textAfter(one, at(2))).toBeNull();
+  expect(textAfter(one, at(1))).toBeNull();
+  expect(textAfter([...one, agent("two", 9)], at(2))).toBe("two");
+  expect(textAfter([...one, user("on", 2.1), agent("two", 2.2)], at(2.05))).toBe("two");
+  // A clock that was set back, or that is unknown, shows no order.
+  expect(textAfter(one, at(12))).toBe("one");
+  expect(textAfter([user("go"), agent("one")], at(2))).toBe("one");
+});
+
 test("a follow-up that was sent after the end was seen begins a later turn, whatever the times", () => {
   const isLater = (text: string) => text === "on";
   for (const seconds of [undefined, -50, 2, 9, 90]) {
@@ -82,7 +95,7 @@ test("a follow-up that was sent after the end was seen begins a later turn, what
     expect(answerOf(spoken, { endedAt: at(10), isLater })).toEqual({ text: "one", answered: 2 });
     expect(answerOf(spoken.toSpliced(1, 1), { endedAt: at(10), isLater })).toEqual({
       text: null,
-      answered: 1,
+      answered: 0,
     });
   }
 });

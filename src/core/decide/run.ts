@@ -218,6 +218,7 @@ export function tellEnd(
   updateRun(draft, dispatch, {
     ...(record.told === null ? {} : { told: { ...record.told, gist } }),
     ...(answer === undefined ? {} : { answered: answer.answered }),
+    silentAt: answer?.text == null ? run.updated_at : null,
   });
   const view = endView(record, run, answer?.text);
   for (const place of placesOf(draft, record))

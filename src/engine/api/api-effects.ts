@@ -88,13 +88,12 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
   }
 }
 
-/** Conversations appear later than ends. A run without an answer is looked at so often, within about 7 seconds. */
+/** Conversations appear later than ends. A failed run without an answer is looked at so often, within 7 seconds. */
 const mostSilentTries = 3;
-/**
- * A conversation without the last follow-up, or without an answer since the end reported before, lags for about a
- * minute; or the run never came to it.
- */
+/** A conversation without the last follow-up or a new answer lags for about a minute; or the agent said nothing. */
 const mostLaggingTries = 6;
+/** Ends before which an agent usually says something. */
+const tellingStates = new Set(["SUCCEEDED", "BLOCKED"]);
 
 const notShownYet: Fault = {
   certainty: "refused",
@@ -107,13 +106,16 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const messages = (await api.transcripts.messages(record.runId)) ?? [];
-  const answered = again ? 0 : (record.answered ?? 0);
-  const isLater = (text: string): boolean => isFollowUpAfter(effect.id, text, thread);
-  const answer = answerOf(messages, { endedAt: run.updated_at, answered, isLater });
+  const answer = answerOf(messages, {
+    endedAt: run.updated_at,
+    isLater: (text) => isFollowUpAfter(effect.id, text, thread),
+    ...(again ? {} : { answered: record.answered, silentAt: record.silentAt }),
+  });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isMissing = answer.text === null && run.state !== "CANCELLED";
-  const lags = lacksFollowUp || (isMissing && answered > 0);
-  if (tries < (lags ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
+  const lags = lacksFollowUp || (isMissing && answer.answered > 0);
+  const mayLag = lags || (isMissing && tellingStates.has(run.state));
+  if (tries < (mayLag ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
   // An earlier turn's answer would mislead people.
   if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
   return { ok: true, kind: "answer", ...answer };

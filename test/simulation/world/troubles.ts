@@ -203,9 +203,7 @@ export const everyFeature: readonly Feature[] = Object.keys(draws).filter(isFeat
 
 /** Features in which the bot does not keep its promises yet. */
 const awaited: ReadonlySet<Feature> = new Set<Feature>([
-  "apiSteps",
   "catchUp",
-  "conversationLag",
   "overtaking",
 ]);
 /** The features of an ordinary history. */
