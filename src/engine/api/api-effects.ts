@@ -88,13 +88,10 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
   }
 }
 
-/** Conversations appear later than ends. A failed run without an answer is looked at so often, within 7 seconds. */
+/** Conversations appear later than ends. A run that may have nothing to say is looked at so often, within 7 seconds. */
 const mostSilentTries = 3;
-/** A conversation without the last follow-up or a new answer lags for about a minute; or the agent said nothing. */
+/** One that should: it succeeded, or the last follow-up or anything new is missing. About a minute. */
 const mostLaggingTries = 6;
-/** Ends before which an agent usually says something. */
-const tellingStates = new Set(["SUCCEEDED", "BLOCKED"]);
-
 const notShownYet: Fault = {
   certainty: "refused",
   retryable: true,
@@ -114,7 +111,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isMissing = answer.text === null && run.state !== "CANCELLED";
   const lags = lacksFollowUp || (isMissing && answer.answered > 0);
-  const mayLag = lags || (isMissing && tellingStates.has(run.state));
+  const mayLag = lags || (isMissing && run.state === "SUCCEEDED");
   if (tries < (mayLag ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
   // An earlier turn's answer would mislead people.
   if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
