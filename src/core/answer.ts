@@ -63,7 +63,7 @@ function latestOf(time: string): number {
 
 /**
  * Drops turns after the end, since an end may be read late: those that follow-ups began after it, and those of
- * follow-ups from before it that were answered after it.
+ * follow-ups from before it that were answered after it. The first turn that is not reported yet stays in any case.
  */
 function untilEnd(
   messages: readonly TranscriptMessage[],
@@ -74,18 +74,11 @@ function untilEnd(
   const isLate = (message: TranscriptMessage | undefined, byMs: number): boolean =>
     Date.parse(message?.at ?? "") > endMs + byMs;
   const next = messages.findIndex((message, index) => {
-    if (index === 0 || index < answered || message.role !== "user") return false;
+    if (index <= answered || message.role !== "user") return false;
     const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
     return isLate(message, 0) || isLate(answer, lateAnswerMs);
   });
-  const before = messages.slice(0, Math.max(next, 0));
-  // Later times before it, or earlier ones after late ones: the API's clock was set back, so its times don't say
-  // what came first.
-  const firstLate = messages.findIndex((message) => isLate(message, lateAnswerMs));
-  const isSetBack =
-    before.some((message) => isLate(message, lateAnswerMs)) ||
-    (firstLate >= 0 && messages.slice(firstLate).some(({ at }) => Date.parse(at ?? "") <= endMs));
-  return next < 0 || isSetBack ? messages : before;
+  return next < 0 ? messages : messages.slice(0, next);
 }
 
 /** False if either time is absent. */
