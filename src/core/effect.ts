@@ -88,6 +88,8 @@ export interface ListEffect extends Pending {
 export interface TwinRunsEffect extends Pending {
   readonly kind: "twin-runs";
   readonly dispatch: DispatchId;
+  /** Second runs that earlier looks found. */
+  readonly found?: readonly RunId[];
   /** Looks so far. */
   readonly looks: number;
 }

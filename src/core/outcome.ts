@@ -51,7 +51,7 @@ export type Done =
       readonly kind: "twin-runs";
       /** The run that stays, if it is not the record's; the others are ended at the next look. */
       readonly kept: Run | null;
-      /** Runs that this look cancelled. */
+      /** Other runs that this look found first, and cancelled unless they had ended or can't be. */
       readonly ended: readonly RunId[];
     }
   | {

@@ -213,3 +213,62 @@ test("a follow-up is not given up while its run is not readable yet", async () =
   expect(tells).toEqual([]);
   expect(api.count("followUp")).toBeGreaterThan(0);
 });
+
+test("twins are looked for again after an outage of the API", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 3 * minute);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(80_000);
+  expect(api.count("create")).toBe(2);
+  const backAt = clock.now() + 20 * minute;
+  api.before = () => {
+    if (clock.now() < backAt) throw new Refusal({ certainty: "not-sent", retryable: false, reason: "Down." });
+  };
+  await clock.advance(60 * minute);
+  expect([...api.runs.values()].map(({ state }) => state).toSorted()).toEqual(["CANCELLED", "QUEUED"]);
+});
+
+test("a run that took a follow-up while its elder was being looked for stays", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 2 * minute);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2 * minute);
+  const list = api.list.bind(api);
+  let sent = false;
+  api.list = async (query) => {
+    const page = await list(query);
+    // A person writes between the look and its result.
+    if (page.runs.length > 1 && !sent) {
+      sent = true;
+      await engine.accept(reply("with the new parser"));
+      await clock.advance(1_000);
+    }
+    return page;
+  };
+  await clock.advance(62 * minute);
+  expect(sent).toBe(true);
+  expect(api.runs.get("run-1")?.state).toBe("CANCELLED");
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  expect(api.runs.get("run-2")?.state).not.toBe("CANCELLED");
+});
+
+test("a run at work stays beside an elder that failed, which is told of in the log and counted once", async () => {
+  const made = wholeEngine();
+  const { api, clock, engine } = made;
+  lag(made, 3 * minute);
+  cutFirst(made, "create");
+  await engine.start();
+  await engine.accept(mention("fix it"));
+  await clock.advance(2 * minute);
+  api.turn("run-1", "ERROR");
+  await clock.advance(62 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  expect(api.runs.get("run-2")?.state).toBe("QUEUED");
+  expect(twinsSeen(made)).toBe(1);
+});

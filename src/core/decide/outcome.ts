@@ -90,7 +90,7 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   const ageMs = ageOf(draft, effect);
   if (fault.limited === true && (effect.kind === "answer" || !isReading(effect))) return true;
   // The next look comes soon enough.
-  if (isWatch(effect)) return effect.tries + 1 < fewestTries;
+  if (isWatch(effect)) return effect.tries + 1 < mostReadTries;
   if (isReading(effect)) {
     return effect.tries + 1 < mostReadTries || ageMs < readForMs[effect.kind];
   }
@@ -107,13 +107,16 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
   const leftMs = isReading(effect) ? readForMs[effect.kind] - ageMs : 0;
   const pauseMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
   const askedMs = fault.retryAfterMs ?? 0;
-  const waitMs = fault.searching && askedMs > 0 ? askedMs : Math.max(pauseMs, askedMs * (1 + random / 10));
+  const isNewDoubt = effect.uncertain !== true && fault.certainty === "unknown";
+  const spreadMs = askedMs * (1 + random / 10);
+  const waitMs = fault.searching && askedMs > 0 ? spreadMs : Math.max(pauseMs, spreadMs);
   replaceEffect(draft, {
     ...effect,
     tries,
     notBefore: new Date(draft.nowMs + waitMs).toISOString(),
     waitMs,
-    ageMs,
+    // How long a follow-up is looked for counts from the try that may have arrived.
+    ageMs: effect.kind === "follow-up" && isNewDoubt ? 0 : ageMs,
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
   // A person who waits sees at once why nothing is repeated.
@@ -257,6 +260,8 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
     case "twin-runs":
     case "twin-messages":
     case "twin-posts":
+      lookedForTwin(draft, effect, null);
+      return;
     case "tell":
     case "react":
     case "label":

@@ -68,10 +68,19 @@ function cameBefore(thread: Thread, event: LabelEvent): boolean {
   return isSaid(labelKey(event, false), anotherWayMs) || isSaid(labelKey(event, true), twoDeliveriesMs);
 }
 
+/** An automation may put the label on and off for ever. */
+const mostLabels = 50;
+
+function noteLabel(draft: Draft, event: LabelEvent): void {
+  const { said } = draft.thread;
+  const old = said.filter((key) => key.startsWith("label ")).slice(0, -mostLabels);
+  draft.thread.said = [...said.filter((key) => !old.includes(key)), `${labelKey(event, true)}${event.at}`];
+}
+
 /** Decides the event, after those that wait for a permission; an event whose author's is unknown waits too. */
 export function takeIn(draft: Draft, event: PersonEvent): void {
   draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
-  if (event.kind === "label") once(draft, `${labelKey(event, true)}${event.at}`);
+  if (event.kind === "label") noteLabel(draft, event);
   if (draft.thread.waiting.length === 0 && verdict(draft.rules, event.by, event.scope).kind !== "ask") {
     return apply(draft, event);
   }

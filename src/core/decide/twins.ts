@@ -1,8 +1,10 @@
 /** Watches effects with an uncertain past for an hour, since no settling time is surely long enough. */
 import type { Effect, WatchEffect } from "#core/effect.ts";
 import type { Done, Outcome } from "#core/outcome.ts";
+import { hasFollowUp } from "#core/thread.ts";
+import { isPeoples } from "#core/twin.ts";
 import { messageTwiceView } from "#core/words/notes.ts";
-import { add, type Draft, updateRun } from "./draft.ts";
+import { add, type Draft, runOf, updateRun } from "./draft.ts";
 
 /** Pauses before the looks; together they last an hour. */
 const pausesMs = [0.5, 1, 2, 4, 8, 15, 30].map((minutes) => minutes * 60_000);
@@ -41,22 +43,27 @@ export function watchForTwin(draft: Draft, effect: Effect, outcome: Outcome): vo
   }
 }
 
-/** Decides the result of a look, and when to look again. The effect itself is dropped already. */
-export function lookedForTwin(draft: Draft, effect: WatchEffect, outcome: Done): void {
-  if (effect.kind === "twin-messages" && outcome.kind === "twin-messages" && outcome.times > 1) {
+/** Decides the result of a look, null if it failed for good, and when to look again. The effect itself is dropped already. */
+export function lookedForTwin(draft: Draft, effect: WatchEffect, outcome: Done | null): void {
+  if (effect.kind === "twin-messages" && outcome?.kind === "twin-messages" && outcome.times > 1) {
     const { place, by } = effect.from;
     add(draft, effect.id, { kind: "tell", at: place, person: by, view: messageTwiceView });
     return;
   }
-  const { notBefore: _, waitMs: __, ...rest } = effect;
+  const { notBefore: _, waitMs: __, ageMs: ___, ...rest } = effect;
   let next: WatchEffect = { ...rest, tries: 0, uncertain: false };
-  if (effect.kind === "twin-runs" && outcome.kind === "twin-runs" && outcome.kept !== null) {
-    const { prompt: ___, ...run } = outcome.kept;
+  const found = outcome?.kind === "twin-runs" ? outcome : null;
+  const record = "dispatch" in effect ? runOf(draft, effect.dispatch) : undefined;
+  // People may have steered the record's run meanwhile.
+  const isFree = record !== undefined && !isPeoples(record) && !hasFollowUp(draft.thread, record.dispatch);
+  if (found !== null && found.kept !== null && isFree) {
+    const { prompt: ___, ...run } = found.kept;
     // The next look, at once, ends the other run, whose end is then not taken for the dispatch's.
-    updateRun(draft, effect.dispatch, { runId: run.run_id, run, open: true, settlesAt: null });
+    updateRun(draft, record.dispatch, { runId: run.run_id, run, open: true, settlesAt: null });
   } else {
     if (effect.looks + 1 >= pausesMs.length) return;
     next = { ...next, ...pause(draft, effect.looks + 1) };
   }
+  if (next.kind === "twin-runs") next = { ...next, found: [...(next.found ?? []), ...(found?.ended ?? [])] };
   draft.thread.effects = [...draft.thread.effects, next];
 }

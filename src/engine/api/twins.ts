@@ -27,15 +27,20 @@ export async function endTwinRuns(api: Api, effect: TwinRunsEffect, thread: Thre
   if (kept !== record.runId && keptRun !== null) return { ...nothing, kept: keptRun };
   const ended: RunId[] = [];
   for (const run of runs) {
-    if (run.run_id === kept || isEnded(run.state) || !isSurelyOurs(run, keptRun, effect.dispatch)) continue;
+    if (run.run_id === kept || !isSurelyOurs(run, keptRun, effect.dispatch)) continue;
+    const about = { dispatch: effect.dispatch, run: run.run_id, state: run.state };
+    if (!effect.found?.includes(run.run_id)) {
+      api.log.warn("A dispatch has a second run", about);
+      ended.push(run.run_id);
+    }
+    if (isEnded(run.state)) continue;
     try {
       await api.agentRuns.cancel(run.run_id);
-      ended.push(run.run_id);
-      api.log.warn("A second run of a dispatch is cancelled", { dispatch: effect.dispatch, run: run.run_id });
+      api.log.info("The second run of a dispatch is cancelled", about);
     } catch (error) {
       // It may just have ended, or not be cancellable yet: the next look sees.
       const { reason } = faultOf(error);
-      api.log.info("A second run of a dispatch can't be cancelled now", { run: run.run_id, reason });
+      api.log.info("The second run of a dispatch can't be cancelled now", { ...about, reason });
     }
   }
   return { ...nothing, ended };
