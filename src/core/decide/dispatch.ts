@@ -114,7 +114,7 @@ export function retryRun(draft: Draft, event: PersonEvent, record: RunRecord): v
   if (isAtWork(record) || hasFollowUp(draft.thread, record.dispatch)) {
     return tell(draft, event, notes.stillActiveView);
   }
-  const { cancelledBy: _, answerVia: __, ...rest } = record;
+  const { cancelledBy: _, answerVia: __, lastFollowUp: ___, ...rest } = record;
   const request: CreateRequest = {
     ...record.request,
     metadata: { ...record.request.metadata, [dispatchKey]: again },

@@ -295,11 +295,14 @@ test("a retry makes one run, however often its button is pressed", () => {
   it.performAll();
   it.run("FAILED", 10);
   it.performAll();
-  const { dispatch } = it.thread().runs[0] ?? { dispatch: "" };
+  const { dispatch, answered } = it.thread().runs[0] ?? { dispatch: "" };
+  expect(answered).toBeGreaterThan(0);
   const button = { kind: "button", by: alice, scope: channel, place, action: "retry", dispatch } as const;
   it.give({ ...button, id: "press-1", at: "2026-01-01T00:00:20Z" });
   it.give({ ...button, id: "press-2", at: "2026-01-01T00:00:20Z" });
   expect(it.thread().runs.map((record) => record.dispatch)).toEqual([dispatch, `${dispatch}#retry-1`]);
+  // Nothing of the first run's story is taken for the second one's.
+  expect(it.thread().runs[1]).toMatchObject({ silentAt: null, answered: 0, passed: [] });
   expect(it.effects("create")).toHaveLength(1);
   expect(it.request().metadata[dispatchKey]).toBe(`${dispatch}#retry-1`);
   expect(it.request().prompt.split("\n")).toContain(referenceLine(`${dispatch}#retry-1`));

@@ -99,7 +99,11 @@ function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
       wrong("an end is told", what);
     }
     for (const { view } of told) {
-      if (view.answer === undefined) continue;
+      if (view.answer === undefined) {
+        if (outside.world.machine.weather.calm && run.answers[index] !== "")
+          wrong("an end is told with its answer", `${what}, without it`);
+        continue;
+      }
       const marks = run.episodes.map((_, at) => answerMark(run.id, at + 1));
       const of = marks.indexOf(view.answer);
       // Nothing shows the bot that an answer belongs to an earlier end, if it never saw that end nor one since.
