@@ -4,7 +4,7 @@ import type { PersonEvent } from "#core/event.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { Attempt, Missed, Pace, Platform } from "#ports.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import type { ChatPlatform, Posted } from "./chat.ts";
+import { type ChatPlatform, type Posted, scopeOf } from "./chat.ts";
 import { type Doubt, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 import { settlingMs } from "./troubles.ts";
 
@@ -14,8 +14,7 @@ const limited: Fault = { certainty: "refused", retryable: true, reason: "Too man
 
 /** Posts in one channel, or on one platform. */
 const paceMs = 1_000;
-const paceKey = ({ at }: PlatformEffect): string =>
-  at.split(/[#]/)[0]?.split(":").slice(0, 3).join(":") ?? at;
+const paceKey = ({ at }: PlatformEffect): string => scopeOf(at);
 
 const isEdit = (effect: PlatformEffect): boolean => effect.kind === "card" && effect.message !== undefined;
 
