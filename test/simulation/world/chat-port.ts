@@ -16,6 +16,9 @@ const limited: Fault = { certainty: "refused", retryable: true, reason: "Too man
 const paceMs = 1_000;
 const paceKey = ({ at }: PlatformEffect): string => scopeOf(at);
 
+/** The platform's clocks may differ from each other by this. */
+const mostSkewMs = 15 * 60_000;
+
 const isEdit = (effect: PlatformEffect): boolean => effect.kind === "card" && effect.message !== undefined;
 
 const isPost = (effect: PlatformEffect): boolean =>
@@ -128,7 +131,7 @@ export class ChatPort {
   }
 
   async #ask(life: Life, does: () => Outcome, makes = false): Promise<Outcome> {
-    const answer = await this.#machine.request(life, this.#chat.name, does, makes);
+    const answer = await this.#machine.request(life, this.#chat.name, does, { makes, timesOut: false });
     switch (answer.kind) {
       case "answered":
         return answer.value;
@@ -146,24 +149,30 @@ export class ChatPort {
     }
   }
 
-  /** Reads back what people said: mentions and commands in every place, other messages where the bot looks. */
-  async #missed(life: Life, { since, places, lively = [], scopes }: Missed): Promise<readonly PersonEvent[]> {
+  /**
+   * Reads back what people said: mentions and commands in every place, other messages where the bot looks. As the
+   * real adapters do, it remembers by the platform's own clock how far it has read.
+   */
+  async #missed(
+    life: Life,
+    { since, places, lively = [], scopes, kept, keep }: Missed,
+  ): Promise<readonly PersonEvent[]> {
     const machine = this.#machine;
-    const { name, readable } = this.#chat;
-    // As real adapters do, by the platform's own clock.
-    const aheadMs = machine.clock(name) - machine.clock("bot");
-    const from = Date.parse(since) + aheadMs;
+    const { name } = this.#chat;
+    const now = machine.clock(name);
+    const from =
+      (typeof kept === "string" ? Number(kept) : Date.parse(since) + now - machine.clock("bot")) - mostSkewMs;
+    const looked = new Set<string>([...places, ...lively]);
     const answer = await machine.request(life, name, () =>
-      readable.filter(({ event }) => {
+      this.#chat.readableNow(this.#lag()).filter(({ event }) => {
         if (Date.parse(event.at) < from) return false;
         if (name === "github") return scopes.includes(event.scope);
-        return (
-          (event.kind === "reply" && event.mention) || [...places, ...lively].includes(event.place ?? "")
-        );
+        return (event.kind === "reply" && event.mention) || looked.has(event.place ?? "");
       }),
     );
     if (answer.kind !== "answered") throw new Error(`${name} can't be read: ${answer.kind}`);
-    return answer.value.map(({ now }) => now());
+    keep?.(String(now));
+    return answer.value.map((one) => one.now());
   }
 
   #judgePace(life: Life, effect: PlatformEffect): void {

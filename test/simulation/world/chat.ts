@@ -30,6 +30,13 @@ interface Words {
   readonly message: string;
 }
 
+interface Readable {
+  readonly event: PersonEvent;
+  readonly now: () => PersonEvent;
+  /** True time. */
+  readonly saidAt: number;
+}
+
 /** The channel or repository of a place; a scope is its own. */
 export const scopeOf = (at: Place | Scope): Scope => at.split("#")[0]?.split(":").slice(0, 3).join(":") ?? at;
 
@@ -53,7 +60,7 @@ export class ChatPlatform {
   readonly labels = new Map<Place, string>();
   readonly said = new Map<Place, Words[]>();
   /** What people did that can be read back, in order; the function returns the event as it is read now. */
-  readonly readable: { readonly event: PersonEvent; readonly now: () => PersonEvent }[] = [];
+  readonly readable: Readable[] = [];
   /** Places and scopes in which the bot may not post. */
   readonly shut = new Set<Place | Scope>();
   readonly permissions = new Map<string, Exclude<Permission, "unknown">>();
@@ -93,6 +100,12 @@ export class ChatPlatform {
   isShut = (at: Place | Scope): boolean =>
     [...this.shut].some((shut) => at === shut || at.startsWith(`${shut}:`) || at.startsWith(`${shut}#`));
 
+  /** What people did, as far as a reader finds it now. */
+  readableNow(lagMs: number): readonly Readable[] {
+    const { nowMs } = this.#machine.time;
+    return this.readable.filter(({ saidAt }) => saidAt + lagMs <= nowMs);
+  }
+
   /** The bot's messages that a reader finds now, oldest first. */
   shown(lagMs: number): readonly Posted[] {
     const { nowMs } = this.#machine.time;
@@ -128,7 +141,14 @@ export class ChatPlatform {
         );
       }
       case "reply": {
-        const { id } = this.#post(effect.id, "reply", this.next(scopeOf(at)).id, effect.at, effect.view, doubt);
+        const { id } = this.#post(
+          effect.id,
+          "reply",
+          this.next(scopeOf(at)).id,
+          effect.at,
+          effect.view,
+          doubt,
+        );
         return { ok: true, kind: "reply", message: id };
       }
       case "tell": {
