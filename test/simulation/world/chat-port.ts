@@ -164,15 +164,21 @@ export class ChatPort {
       (typeof kept === "string" ? Number(kept) : Date.parse(since) + now - machine.clock("bot")) - mostSkewMs;
     const looked = new Set<string>([...places, ...lively]);
     const answer = await machine.request(life, name, () =>
-      this.#chat.readableNow(this.#lag()).filter(({ event }) => {
-        if (Date.parse(event.at) < from) return false;
-        if (name === "github") return scopes.includes(event.scope);
-        return (event.kind === "reply" && event.mention) || looked.has(event.place ?? "");
-      }),
+      this.#chat
+        .readableNow(this.#lag())
+        .map((one) => one.now())
+        .filter((event) => {
+          if (Date.parse(event.at) < from) return false;
+          if (name === "github") return scopes.includes(event.scope);
+          if (event.kind !== "reply" || looked.has(event.place)) return event.kind === "reply";
+          // What follows a missed request is for the bot too.
+          if (event.mention && !event.underOurs) looked.add(event.place);
+          return event.mention || event.underOurs;
+        }),
     );
     if (answer.kind !== "answered") throw new Error(`${name} can't be read: ${answer.kind}`);
     keep?.(String(now));
-    return answer.value.map((one) => one.now());
+    return answer.value;
   }
 
   #judgePace(life: Life, effect: PlatformEffect): void {
