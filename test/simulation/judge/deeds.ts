@@ -80,6 +80,8 @@ function traces(outside: Outside, deed: Deed) {
 
 /** For so long a process remembers a reply that overtook its request. */
 const rememberedMs = 10 * 60_000;
+/** For so long it may have to do with joining the two, where the disk fails. */
+const joiningMs = 60_000;
 /** So far back missed events are searched for. */
 const searchedMs = 15 * 60_000;
 
@@ -94,7 +96,9 @@ function canJoin(outside: Outside, reply: Deed, request: Deed): boolean {
   if (request.acked !== "saved" || savedAt === null || triedAt === null) return false;
   if (savedAt < triedAt) return true;
   if (world.machine.weather.catchUpMs === null) {
-    const isSameProcess = !world.lives.some(({ bornAt }) => triedAt < bornAt && bornAt <= savedAt);
+    const isSameProcess = world.lives.some(
+      ({ bornAt, diedAt }) => bornAt <= triedAt && savedAt + joiningMs < (diedAt ?? Number.POSITIVE_INFINITY),
+    );
     return isSameProcess && savedAt < triedAt + rememberedMs;
   }
   if (!isSearched(outside, reply)) return false;
@@ -160,7 +164,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
         wrong("no silence", `${event.id} did not reach the agent, and nobody was told`);
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
-      if (intent === "say" && (!wasAskedFor(outside, deed) || wasMuted(outside, deed))) return;
+      if (intent === "say" && (requestsBefore(outside, deed).length === 0 || wasMuted(outside, deed))) return;
       return wrong("no silence", `${event.id} was taken in, and nothing came of it`);
     }
     case "nothing":
@@ -177,18 +181,6 @@ const retried = (outside: Outside, deed: Deed): boolean =>
     ...outside.posted.map(({ effect }) => effect),
     ...platformOf(outside, deed).refused,
   ].some((name) => name.includes("#retry-"));
-
-/** True if a run was requested in the deed's place before it: then the deed is a follow-up. */
-const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boolean =>
-  outside.deeds.some((other) => {
-    const cards = outside.posted.filter(
-      ({ kind, dispatch, place }) => kind === "card" && dispatch === other.event.id && place === event.place,
-    );
-    if (!other.permitted || other.ackedAt === null || ackedAt === null || triedAt === null) return false;
-    // A run that was started elsewhere belongs to the place once it has a card there.
-    if (other.verb === "attach") return cards.some(({ at }) => at < triedAt);
-    return other.intent === "dispatch" && cards.length > 0 && other.ackedAt < ackedAt;
-  });
 
 /** True if the place was muted before, even if both events were still waiting for a permission. */
 const wasMuted = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>
