@@ -18,6 +18,9 @@ export function checkDeeds(outside: Outside): void {
   }
 }
 
+/** So far back missed events are searched for. */
+const searchedMs = 15 * 60_000;
+
 /** True for what the bot finds when it reads a platform back, although no delivery of it arrived. */
 function isReadBack(outside: Outside, deed: Deed): boolean {
   const { event, acked, intent } = deed;
@@ -34,6 +37,10 @@ function isSearched({ world, deeds }: Outside, { event, saidAt = 0 }: Deed): boo
   const { platform } = event.by;
   const since = world.disk.notedAt.get(`heard-until-${platform}`) ?? Number.POSITIVE_INFINITY;
   if (saidAt < since) return false;
+  // What belongs to a document that can't be read can't be saved, and is searched for as long as anything else.
+  const thread = world.disk.lead(event.place ?? "");
+  if (world.disk.wasUnreadable.some(({ id, until }) => id === thread && saidAt + searchedMs < until))
+    return false;
   // The bot is told of Slack's channels, but nobody reads a repository that has never sent anything.
   return (
     platform === "slack" ||
@@ -82,8 +89,6 @@ function traces(outside: Outside, deed: Deed) {
 const rememberedMs = 10 * 60_000;
 /** For so long it may have to do with joining the two, where the disk fails. */
 const joiningMs = 60_000;
-/** So far back missed events are searched for. */
-const searchedMs = 15 * 60_000;
 
 /**
  * True if the bot can join the ignored reply to its request, which was said before it: because the request was saved
@@ -106,8 +111,8 @@ function canJoin(outside: Outside, reply: Deed, request: Deed): boolean {
 }
 
 /** Two webhooks deliver one label under two ids, at almost the same time: who labels twice within it labels once. */
-const isSameLabel = (one: Deed, { event }: Deed): boolean =>
-  one.acked === "saved" &&
+const isSameLabel = (outside: Outside, one: Deed, { event }: Deed): boolean =>
+  isTakenIn(outside, one) &&
   one.event.kind === "label" &&
   one.event.id !== event.id &&
   one.event.place === event.place &&
@@ -116,7 +121,7 @@ const isSameLabel = (one: Deed, { event }: Deed): boolean =>
 function checkIgnored(outside: Outside, deed: Deed): void {
   const { event, intent } = deed;
   if (intent === "nothing" || event.by.bot) return;
-  if (event.kind === "label" && outside.deeds.some((other) => isSameLabel(other, deed))) return;
+  if (event.kind === "label" && outside.deeds.some((other) => isSameLabel(outside, other, deed))) return;
   if (event.kind !== "reply" || event.mention) {
     return outside.wrong("no silence", `${event.id} was acked and ignored`);
   }

@@ -132,14 +132,17 @@ function checkFollowUps({ world, posted, wrong }: Outside): void {
   };
   for (const [event, all] of Map.groupBy(kept, eventOf)) {
     if (all.length < 2) continue;
-    const areHidden = all.toSorted(byDoubt).slice(0, -1).every(({ run, at, text, doubt }) => {
-      const shown = run.conversation.find((said) => said.text === text && said.writtenAt >= at);
-      return wasHidden(
-        "agent-runs",
-        doubt,
-        (shown?.writtenAt ?? Number.POSITIVE_INFINITY) + lags.conversation,
-      );
-    });
+    const areHidden = all
+      .toSorted(byDoubt)
+      .slice(0, -1)
+      .every(({ run, at, text, doubt }) => {
+        const shown = run.conversation.find((said) => said.text === text && said.writtenAt >= at);
+        return wasHidden(
+          "agent-runs",
+          doubt,
+          (shown?.writtenAt ?? Number.POSITIVE_INFINITY) + lags.conversation,
+        );
+      });
     if (!areHidden) wrong("a follow-up arrives exactly once", `${event} came ${all.length} times`);
     else if (!posted.some(({ kind, effect }) => kind === "tell" && effect.startsWith(`${event}/`))) {
       wrong("a follow-up that came twice is told", event);
