@@ -202,12 +202,7 @@ export const isFeature = (name: string): name is Feature => Object.hasOwn(draws,
 export const everyFeature: readonly Feature[] = Object.keys(draws).filter(isFeature);
 
 /** Features in which the bot does not keep its promises yet. */
-const awaited: ReadonlySet<Feature> = new Set<Feature>([
-  "apiSteps",
-  "catchUp",
-  "conversationLag",
-  "overtaking",
-]);
+const awaited: ReadonlySet<Feature> = new Set<Feature>(["apiSteps", "conversationLag"]);
 /** The features of an ordinary history. */
 export const usualFeatures: readonly Feature[] = everyFeature.filter((feature) => !awaited.has(feature));
 
