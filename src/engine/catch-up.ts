@@ -14,6 +14,8 @@ import { createLivelyPlaces } from "./lively-places.ts";
 
 /** Overlap of two searches, for deliveries in progress and for clocks that differ. */
 const overlapMs = 15 * 60_000;
+/** Two machines on which the bot runs one after the other. */
+const clocksDifferMs = 60_000;
 /** Older events are not recovered: platforms forget deliveries, and people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
@@ -114,7 +116,7 @@ export function createCatchUp(options: {
     // Nothing was missed before the very first start.
     if (!Number.isNaN(kept)) {
       // A time ahead of ours: the clock was set back since, by an unknown time.
-      const sinceMs = kept - began > overlapMs ? 0 : Math.min(kept, began) - overlapMs;
+      const sinceMs = kept - began > clocksDifferMs ? 0 : Math.min(kept, began) - overlapMs;
       const since = new Date(Math.max(sinceMs, began - longestMs)).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
       const text = await notes.note(`kept-${name}`);

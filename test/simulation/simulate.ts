@@ -1,7 +1,7 @@
 /** Simulates histories: `npm run simulate -- --seeds 10000 [--from N] [--seed X] [--hours] [--only lag,late]`. */
 
 import { type History, tell } from "#test/simulation/story/history.ts";
-import { everyFeature, isFeature, usualFeatures } from "#test/simulation/world/troubles.ts";
+import { everyFeature, isFeature } from "#test/simulation/world/troubles.ts";
 import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
 
 const usage =
@@ -15,25 +15,22 @@ const values = flagsOf(
     hours: { type: "boolean", default: false },
     /** Continue after a failure, and count the failures. */
     all: { type: "boolean", default: false },
-    /** The features of the world that histories may have, by name, `all` or `none`; the usual ones if absent. */
+    /** The features of the world that histories may have, by name or `none`; all if absent. */
     only: { type: "string" },
     without: { type: "string", default: "" },
   },
   usage,
 );
 const named = (list: string): readonly string[] =>
-  list.split(",").filter((name) => !["", "none", "all"].includes(name));
+  list.split(",").filter((name) => !["", "none"].includes(name));
 for (const name of named(`${values.only ?? ""},${values.without}`)) {
   if (!isFeature(name))
     throw new Error(`There is no feature ${name}. There are: ${everyFeature.join(", ")}.`);
 }
 const features = new Set(
-  (values.only === undefined
-    ? usualFeatures
-    : values.only === "all"
-      ? everyFeature
-      : named(values.only).filter(isFeature)
-  ).filter((name) => !named(values.without).includes(name)),
+  (values.only === undefined ? everyFeature : named(values.only).filter(isFeature)).filter(
+    (name) => !named(values.without).includes(name),
+  ),
 );
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const atOnce = 16;

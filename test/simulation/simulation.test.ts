@@ -6,9 +6,9 @@ import { found } from "./found.ts";
 const atOnce = 16;
 /** For both sets together. A slow machine simulates fewer fresh histories, but never fewer than `leastFresh`. */
 const budgetMs = 9_000;
-const fixedSeeds = 250;
-const leastFresh = 20;
-const mostFresh = 40;
+const fixedSeeds = 400;
+const leastFresh = 100;
+const mostFresh = 1_500;
 
 /** For each failed history, the command that replays it, and the broken promise. */
 const failures = (histories: readonly History[]): string[] =>

@@ -36,12 +36,32 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
-      const waiting = thread.waiting.slice(0, 1).map(({ at }) => at);
+      const waiting = thread.waiting.filter(asksForRun).map(({ at }) => at);
       // Requests may be delivered out of order.
       const asked = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : waiting;
       // A reply from before every request is part of a prompt, not a follow-up.
       const isEarlier = asked.every((at) => at !== null && isBefore(event.at, at));
       return isEarlier ? "not-ours" : "ours";
+    }
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Returns whether the event makes a run in a thread without one, if its author may. */
+function asksForRun(event: PersonEvent): boolean {
+  switch (event.kind) {
+    case "label":
+      return true;
+    case "button":
+      return false;
+    case "command": {
+      const parsed = commandIn(event);
+      return parsed.ok && parsed.command.kind === "run";
+    }
+    case "reply": {
+      const parsed = event.mention ? parseMention(event.text) : undefined;
+      return parsed === null || (parsed?.ok === true && parsed.command.kind === "run");
     }
     default:
       return event satisfies never;
@@ -165,14 +185,21 @@ function applyReply(draft: Draft, event: ReplyEvent): void {
       return applyCommand(draft, event, { kind: "run", prompt: event.text.trim(), flags: {} });
     }
   }
-  // The thread may have been muted while the event waited.
-  if (latest === undefined || (draft.thread.muted && !event.mention)) return;
+  // Nobody may have made a run while the event waited; one that was asked for before may still come.
+  if (latest === undefined) return unsee(draft, event);
+  // The thread may have been muted meanwhile.
+  if (draft.thread.muted && !event.mention) return;
   if (latest.failed !== null) {
     if (once(draft, `no run ${latest.dispatch} ${event.by.id}`)) tell(draft, event, notes.notSentView);
     return;
   }
   if (visible(event.text) !== "") followUp(draft, event, latest);
 }
+
+/** Has the event decided anew if it comes again. */
+const unsee = (draft: Draft, { id }: ReplyEvent): void => {
+  draft.thread.seen = draft.thread.seen.filter((seen) => seen !== id);
+};
 
 /** Tells each person once that files don't reach the agent. A message without text gets a reaction. */
 function leaveFiles(draft: Draft, event: ReplyEvent): void {

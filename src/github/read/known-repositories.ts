@@ -7,10 +7,14 @@ import { readPlace } from "#github/place.ts";
 import type { RepositoryPayload } from "#github/understand/payload.ts";
 import type { Missed } from "#ports.ts";
 
-/** The text that is kept: each scope's repository, and since when it is unread, in milliseconds since the epoch. */
+/**
+ * The text that is kept: each scope's repository, since when it is unread, and when the last search began by GitHub's
+ * clock, in milliseconds since the epoch.
+ */
 const keptText = z.object({
   ids: z.record(z.string(), z.number()),
   unread: z.record(z.string(), z.number()),
+  searchedMs: z.number().optional(),
 });
 
 function read(text: string | null | undefined): z.infer<typeof keptText> | null {
@@ -28,6 +32,7 @@ export function createKnownRepositories(log: Log) {
   const unread = new Map<Scope, number>();
   let ofPlaces: ReadonlySet<number> = new Set();
   const logged = new Set<Scope>();
+  let searchedMs: number | undefined;
 
   return {
     /** Since when each repository that could not be read is unread; milliseconds since the epoch. */
@@ -39,9 +44,13 @@ export function createKnownRepositories(log: Log) {
       if (typeof id === "number") ids.set(scope, id);
     },
 
+    /** Returns when the last saved search began, by GitHub's clock; undefined: unknown. */
+    searchedMs: (): number | undefined => searchedMs,
+
     /** Begins a search with the text and the places of the engine. */
     begin({ kept, places, lively = [] }: Missed): void {
       const saved = read(kept);
+      ({ searchedMs } = saved ?? {});
       for (const [scope, id] of Object.entries(saved?.ids ?? {})) if (!ids.has(scope)) ids.set(scope, id);
       for (const [scope, sinceMs] of Object.entries(saved?.unread ?? {})) {
         unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));
@@ -67,7 +76,12 @@ export function createKnownRepositories(log: Log) {
       return isKnown;
     },
 
-    /** Returns the text to keep. */
-    text: (): string => JSON.stringify({ ids: Object.fromEntries(ids), unread: Object.fromEntries(unread) }),
+    /** Returns the text to keep of a search that began then. */
+    text: (beganMs: number): string =>
+      JSON.stringify({
+        ids: Object.fromEntries(ids),
+        unread: Object.fromEntries(unread),
+        searchedMs: beganMs,
+      } satisfies z.input<typeof keptText>),
   };
 }

@@ -28,6 +28,8 @@ export interface MissedOptions {
   readonly publicUrl?: string | undefined;
 }
 
+/** Overlap of two searches, for deliveries in progress. */
+const overlapMs = 15 * 60_000;
 /** A repository that could be read again is read back at most this far: people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
 
@@ -115,7 +117,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     known.begin(what);
     // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
     await identity();
-    const sinceMs = Date.parse(since) + client.aheadMs();
+    const beganMs = now();
+    // Our clock may have been set while the bot was away, so the last search counts, whose time is GitHub's.
+    const lastMs = known.searchedMs() ?? Number.POSITIVE_INFINITY;
+    const sinceMs = Math.max(
+      Math.min(Date.parse(since) + client.aheadMs(), lastMs - overlapMs),
+      beganMs + client.aheadMs() - longestMs,
+    );
     const { asApp } = client;
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
@@ -144,7 +152,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
       }
     }
     if (reads === 0 && failures.length > 0) throw failures[0];
-    keep?.(known.text());
+    keep?.(known.text(beganMs + client.aheadMs()));
     return byApp === null ? events : inOrder(byApp, events);
   }
 

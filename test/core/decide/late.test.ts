@@ -6,6 +6,7 @@ import {
   comment,
   labelled,
   mention,
+  octoAlice,
   place,
   reply,
   runAt,
@@ -39,6 +40,34 @@ test("a message from before a request that waits for a permission is not a follo
   it.give(labelled("agent", { at: at(100) }));
   expect(it.give(comment("older", { at: at(99) }))).toBe("ignore");
   expect(it.give(comment("newer", { at: at(101) }))).toBe("keep");
+});
+
+test("a reply to a run that is still being attached is decided again once it is", () => {
+  const it = story();
+  it.give(comment("attach run-1", { mention: true, at: at(100) }));
+  const early = comment("use the new parser", { at: at(101) });
+  expect(it.give(early)).toBe("ignore");
+  permit(it);
+  expect(it.give(early)).toBe("ignore");
+  it.done("hand-over", { taken: false });
+  it.done("fetch", { run: runAt("INPROGRESS", 50) });
+  expect(it.give(early)).toBe("keep");
+  permit(it);
+  expect(it.effects("follow-up")).toHaveLength(1);
+});
+
+test("a reply behind a request that is refused goes to the run of an earlier request that comes late", () => {
+  const it = story();
+  it.give(labelled("agent", { at: at(100) }));
+  const early = comment("use the new parser", { at: at(101), by: { ...octoAlice, id: "bob" } });
+  expect(it.give(early)).toBe("keep");
+  const [first, second] = it.effects("permission");
+  it.outcome(first?.id ?? "", { ok: true, kind: "permission", permission: "read" });
+  it.outcome(second?.id ?? "", { ok: true, kind: "permission", permission: "write" });
+  expect(it.thread().runs).toEqual([]);
+  it.give(labelled("agent", { at: at(90), by: { ...octoAlice, id: "carol", permission: "write" } }));
+  expect(it.give({ ...early, by: { ...early.by, permission: "write" } })).toBe("keep");
+  expect(it.effects("follow-up")).toHaveLength(1);
 });
 
 test("a message from a muted time is not sent to the agent after `unmute`", () => {

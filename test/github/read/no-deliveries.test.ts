@@ -64,6 +64,31 @@ it.each(ways)(
   },
 );
 
+it("events are found although this machine's clock was set back while the bot was away", async () => {
+  await using github = await start();
+  const { standIn, clock } = github;
+  await standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  let kept: string | null = null;
+  const look = {
+    since: new Date(clock.ms - 900_000).toISOString(),
+    places: [],
+    scopes: [`github:${repo}`],
+    keep: (text: string) => {
+      kept = text;
+    },
+  };
+  await github.platform.missed(look);
+  standIn.turnOff(true);
+  clock.ms += 60_000;
+  await standIn.comment({ user: "alice", repo, issue: 1, body: "Hello?" });
+
+  await using later = await start({ initial: standIn.snapshot() });
+  // Two hours later; our clock shows one.
+  later.clock.ms = clock.ms + 3_600_000;
+  later.clock.skewMs = 3_600_000;
+  expect(await later.platform.missed({ ...look, kept })).toMatchObject([{ text: "Hello?" }]);
+});
+
 it.each(ways.slice(0, 2))("with %s, what was delivered is not read back", async (_, options) => {
   const github = await begin(options);
   await using _end = github;

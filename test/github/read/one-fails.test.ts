@@ -34,6 +34,8 @@ it.each([
     expect(events.map(({ place }) => place)).toEqual(["github:200#1"]);
   }
   expect(github.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  clock.ms += 3_600_000;
+  await platform.missed({ since: new Date(clock.ms).toISOString(), places: [], scopes, kept, keep });
 
   await using later = await start({ initial: standIn.snapshot() });
   later.clock.ms = clock.ms + 3_600_000;

@@ -7,7 +7,7 @@ import { leftTrace, type Outside } from "#test/simulation/world/outside.ts";
 export function checkDeeds(outside: Outside): void {
   for (const deed of outside.deeds) {
     const { event, acked, intent, permitted } = deed;
-    const isTaken = acked === "saved" || leftTrace(outside, deed) || isReadBack(outside, deed);
+    const isTaken = isTakenIn(outside, deed);
     if (acked === "ignored" && !isTaken) checkIgnored(outside, deed);
     if (!isTaken) continue;
     if (intent === "nothing" || event.by.bot) {
@@ -18,33 +18,56 @@ export function checkDeeds(outside: Outside): void {
   }
 }
 
-/** Searches overlap, but nothing is read back from before the bot's first one. */
-const settledInMs = 60_000;
+/** So far back missed events are searched for. */
+const searchedMs = 15 * 60_000;
 
 /** True for what the bot finds when it reads a platform back, although no delivery of it arrived. */
-function isReadBack({ world, deeds }: Outside, { event, acked, intent, saidAt = 0 }: Deed): boolean {
-  const { catchUpMs } = world.machine.weather;
-  const since = world.disk.notedAt.get(`heard-until-${event.by.platform}`) ?? Number.POSITIVE_INFINITY;
-  if (catchUpMs === null || acked !== null || saidAt < since + settledInMs) return false;
+function isReadBack(outside: Outside, deed: Deed): boolean {
+  const { event, acked, intent } = deed;
+  if (outside.world.machine.weather.catchUpMs === null || acked !== null) return false;
   if (intent === "nothing" || event.by.bot || event.kind === "button" || event.place === null) return false;
-  // Nobody reads a repository that has never sent anything.
-  const isKnown = deeds.some(
-    (other) =>
-      other.event.scope === event.scope && other.acked === "saved" && (other.ackedAt ?? saidAt) < saidAt,
-  );
-  if (!isKnown) return false;
+  if (!isSearched(outside, deed)) return false;
   if (event.kind !== "reply" || event.mention) return true;
-  if (world.rules.replies === "mention") return false;
-  const inPlace = deeds.filter((other) => other.event.place === event.place);
-  if (inPlace.some(({ verb }) => verb === "mute")) return false;
-  return inPlace.some(
-    (other) =>
-      other.intent === "dispatch" &&
-      other.permitted &&
-      other.acked === "saved" &&
-      (other.ackedAt ?? 0) < saidAt,
+  if (outside.world.rules.replies === "mention" || isMuted(outside, deed)) return false;
+  return requestsBefore(outside, deed).some((request) => isTakenIn(outside, request));
+}
+
+/** True if a search covers the deed: nothing is read back from before the bot's first one. */
+function isSearched({ world, deeds }: Outside, { event, saidAt = 0 }: Deed): boolean {
+  const { platform } = event.by;
+  const since = world.disk.notedAt.get(`heard-until-${platform}`) ?? Number.POSITIVE_INFINITY;
+  if (saidAt < since) return false;
+  // What belongs to a document that can't be read can't be saved, and is searched for as long as anything else.
+  const thread = world.disk.lead(event.place ?? "");
+  if (world.disk.wasUnreadable.some(({ id, until }) => id === thread && saidAt + searchedMs < until))
+    return false;
+  // The bot is told of Slack's channels, but nobody reads a repository that has never sent anything.
+  return (
+    platform === "slack" ||
+    deeds.some(
+      (other) =>
+        other.event.scope === event.scope && other.acked === "saved" && (other.ackedAt ?? saidAt) < saidAt,
+    )
   );
 }
+
+const isTakenIn = (outside: Outside, deed: Deed): boolean =>
+  deed.acked === "saved" || leftTrace(outside, deed) || isReadBack(outside, deed);
+
+/** What asked for a run in the reply's place before it: a message from before the request is part of its prompt. */
+const requestsBefore = (
+  { deeds, posted }: Outside,
+  { event: { place }, saidAt = 0 }: Deed,
+): readonly Deed[] =>
+  deeds.filter(({ event, intent, permitted, saidAt: askedAt = 0 }) => {
+    if (!permitted || askedAt >= saidAt) return false;
+    if (intent === "dispatch" && event.place === place) return true;
+    return posted.some((one) => one.kind === "card" && one.dispatch === event.id && one.place === place);
+  });
+
+/** True if somebody muted the place, perhaps after the reply, but faster. */
+const isMuted = ({ deeds }: Outside, { event: { place } }: Deed): boolean =>
+  deeds.some(({ event, verb, permitted }) => event.place === place && verb === "mute" && permitted);
 
 const platformOf = ({ world }: Outside, { event }: Deed): ChatPlatform =>
   event.by.platform === "slack" ? world.slack : world.github;
@@ -62,12 +85,34 @@ function traces(outside: Outside, deed: Deed) {
   return { posted, refused: refusedHere };
 }
 
-/** A reply that overtook its request is remembered for ten minutes. */
-const rememberedMs = 9 * 60_000;
+/** For so long a process remembers a reply that overtook its request. */
+const rememberedMs = 10 * 60_000;
+/** For so long it may have to do with joining the two, where the disk fails. */
+const joiningMs = 60_000;
+
+/**
+ * True if the bot can join the ignored reply to its request, which was said before it: because the request was saved
+ * first, because the process remembers the reply, or because it is read back.
+ */
+function canJoin(outside: Outside, reply: Deed, request: Deed): boolean {
+  const { world } = outside;
+  const { saidAt = 0, triedAt } = reply;
+  const { ackedAt: savedAt } = request;
+  if (request.acked !== "saved" || savedAt === null || triedAt === null) return false;
+  if (savedAt < triedAt) return true;
+  if (world.machine.weather.catchUpMs === null) {
+    const isSameProcess = world.lives.some(
+      ({ bornAt, diedAt }) => bornAt <= triedAt && savedAt + joiningMs < (diedAt ?? Number.POSITIVE_INFINITY),
+    );
+    return isSameProcess && savedAt < triedAt + rememberedMs;
+  }
+  if (!isSearched(outside, reply)) return false;
+  return isSearched(outside, request) || savedAt < saidAt + searchedMs;
+}
 
 /** Two webhooks deliver one label under two ids, at almost the same time: who labels twice within it labels once. */
-const isSameLabel = (one: Deed, { event }: Deed): boolean =>
-  one.acked === "saved" &&
+const isSameLabel = (outside: Outside, one: Deed, { event }: Deed): boolean =>
+  isTakenIn(outside, one) &&
   one.event.kind === "label" &&
   one.event.id !== event.id &&
   one.event.place === event.place &&
@@ -76,26 +121,15 @@ const isSameLabel = (one: Deed, { event }: Deed): boolean =>
 function checkIgnored(outside: Outside, deed: Deed): void {
   const { event, intent } = deed;
   if (intent === "nothing" || event.by.bot) return;
-  if (event.kind === "label" && outside.deeds.some((other) => isSameLabel(other, deed))) return;
+  if (event.kind === "label" && outside.deeds.some((other) => isSameLabel(outside, other, deed))) return;
   if (event.kind !== "reply" || event.mention) {
     return outside.wrong("no silence", `${event.id} was acked and ignored`);
   }
   if (outside.world.rules.replies === "mention") return;
-  const inPlace = outside.deeds.filter((other) => other.event.place === event.place);
-  if (inPlace.some(({ verb }) => verb === "mute")) return;
-  const { overtaking } = outside.world.machine.weather;
-  const asked = inPlace.some(
-    (other) =>
-      other.intent === "dispatch" &&
-      other.permitted &&
-      other.acked === "saved" &&
-      other.ackedAt !== null &&
-      deed.triedAt !== null &&
-      other.ackedAt < deed.triedAt + (overtaking ? rememberedMs : 0) &&
-      // A message from before the request is part of its prompt.
-      (other.saidAt ?? 0) < (deed.saidAt ?? 0),
-  );
-  if (asked) outside.wrong("no silence", `${event.id} was ignored although a run was asked for there before`);
+  if (isMuted(outside, deed)) return;
+  const asked = requestsBefore(outside, deed).some((request) => canJoin(outside, deed, request));
+  if (asked)
+    outside.wrong("no silence", `${event.id} was ignored although a run was asked for there before it`);
 }
 
 function checkEffect(outside: Outside, deed: Deed): void {
@@ -135,7 +169,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
         wrong("no silence", `${event.id} did not reach the agent, and nobody was told`);
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
-      if (intent === "say" && (!wasAskedFor(outside, deed) || wasMuted(outside, deed))) return;
+      if (intent === "say" && (requestsBefore(outside, deed).length === 0 || wasMuted(outside, deed))) return;
       return wrong("no silence", `${event.id} was taken in, and nothing came of it`);
     }
     case "nothing":
@@ -152,18 +186,6 @@ const retried = (outside: Outside, deed: Deed): boolean =>
     ...outside.posted.map(({ effect }) => effect),
     ...platformOf(outside, deed).refused,
   ].some((name) => name.includes("#retry-"));
-
-/** True if a run was requested in the deed's place before it: then the deed is a follow-up. */
-const wasAskedFor = (outside: Outside, { event, ackedAt, triedAt }: Deed): boolean =>
-  outside.deeds.some((other) => {
-    const cards = outside.posted.filter(
-      ({ kind, dispatch, place }) => kind === "card" && dispatch === other.event.id && place === event.place,
-    );
-    if (!other.permitted || other.ackedAt === null || ackedAt === null || triedAt === null) return false;
-    // A run that was started elsewhere belongs to the place once it has a card there.
-    if (other.verb === "attach") return cards.some(({ at }) => at < triedAt);
-    return other.intent === "dispatch" && cards.length > 0 && other.ackedAt < ackedAt;
-  });
 
 /** True if the place was muted before, even if both events were still waiting for a permission. */
 const wasMuted = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>

@@ -67,21 +67,28 @@ export async function tell(
   };
 }
 
-/** Longer than the longest wait between two tries, a try that hangs, and a restart. */
+/** Longer than the longest wait between two tries, a try that hangs, a restart, and one doubt. */
 const promptMs = 20 * minute;
+/** How long a follow-up in doubt may hold up the next one to its run, which may not say when it heard it. */
+const doubtMs = 11 * minute;
 
 /** Judges that the work that waits when the world heals is done soon, whatever the clocks showed when it was put off. */
 function expectWorkDone(world: World): void {
   const { machine, disk } = world;
   // A process that is away for long does nothing meanwhile.
   if (world.process === null) return void machine.time.after(minute, () => expectWorkDone(world));
-  const ids = (): readonly string[] =>
-    [...disk.threads.values()].flatMap((thread) => workIn(thread).map(({ id }) => id));
-  const waiting = new Set(ids());
-  if (waiting.size === 0) return;
-  machine.time.after(promptMs, () => {
-    for (const id of ids()) if (waiting.has(id)) machine.violated("work is done soon", `${id} still waits`);
-  });
+  for (const thread of disk.threads.values()) {
+    let promptlyMs = promptMs;
+    for (const { id, kind, to } of workIn(thread)) {
+      const isInLine = to === "agent-runs";
+      machine.time.after(isInLine ? promptlyMs : promptMs, () => {
+        const now = disk.threads.get(thread.id);
+        if (now && workIn(now).some((work) => work.id === id))
+          machine.violated("work is done soon", `${id} still waits`);
+      });
+      if (isInLine && kind === "follow-up") promptlyMs += doubtMs;
+    }
+  }
 }
 
 /** Lets time pass until nothing is left to do. */

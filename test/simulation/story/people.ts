@@ -99,9 +99,6 @@ export class People {
     return { event, intent, permitted, token, verb, target, triedAt: null, ackedAt: null, acked: null };
   }
 
-  /** The time by the platform's clock. */
-  #at = (platform: "slack" | "github"): string => new Date(this.#world.machine.clock(platform)).toISOString();
-
   /** Two people may want to follow the same run at the same time. */
   #tellSlash(words: Words): void {
     this.#slash(words);
@@ -111,12 +108,13 @@ export class People {
   #slash(words: Words): void {
     this.#count += 1;
     const { by, permitted } = this.#inSlack();
+    const scope = this.#random.chance(0.9) ? channel : foreignChannel;
     const event: CommandEvent = {
       kind: "command",
       id: `slack:interaction:i${this.#count}`,
-      at: this.#at(by.platform === "slack" ? "slack" : "github"),
+      at: this.#world.slack.timeIn(scope),
       by,
-      scope: this.#random.chance(0.9) ? channel : foreignChannel,
+      scope,
       place: null,
       text: words.text,
       answerVia: `https://hooks.example/${this.#count}`,
@@ -125,10 +123,10 @@ export class People {
   }
 
   #mention(): void {
-    const id = this.#world.slack.nextId();
-    const place = `${channel}:${id}`;
+    const message = this.#world.slack.next(channel);
+    const place = `${channel}:${message.id}`;
     this.#threads.push(place);
-    this.#inThread(place, id, this.#phrases.afterMention(), true, true);
+    this.#inThread(place, message, this.#phrases.afterMention(), true, true);
   }
 
   #replyInSlack(words: Words, mention: boolean): void {
@@ -137,10 +135,16 @@ export class People {
     if (threads.length === 0) return this.#mention();
     // People mostly continue where they were last.
     const place = this.#random.chance(0.6) ? (threads.at(-1) ?? "") : this.#random.pick(threads);
-    this.#inThread(place, this.#world.slack.nextId(), words, mention, false);
+    this.#inThread(place, this.#world.slack.next(channel), words, mention, false);
   }
 
-  #inThread(place: string, message: string, words: Words, mention: boolean, first: boolean): void {
+  #inThread(
+    place: string,
+    { id: message, at }: { readonly id: string; readonly at: string },
+    words: Words,
+    mention: boolean,
+    first: boolean,
+  ): void {
     const { by, permitted } = this.#inSlack();
     const parent = this.#world.slack.posted.find(
       (posted) =>
@@ -149,7 +153,7 @@ export class People {
     const event: ReplyEvent = {
       kind: "reply",
       id: `slack:message:T1:C1:${message}`,
-      at: this.#at(by.platform === "slack" ? "slack" : "github"),
+      at,
       by,
       scope: channel,
       place,
@@ -188,7 +192,7 @@ export class People {
     const event: ButtonEvent = {
       kind: "button",
       id: `slack:interaction:b${this.#count}`,
-      at: this.#at(by.platform === "slack" ? "slack" : "github"),
+      at: this.#world.slack.timeIn(channel),
       by,
       scope: channel,
       place: card.place,
@@ -218,7 +222,7 @@ export class People {
     const event: LabelEvent = {
       kind: "label",
       id: `github:delivery:d${this.#count}`,
-      at: this.#at(by.platform === "slack" ? "slack" : "github"),
+      at: this.#world.github.timeIn(repository),
       by,
       scope: repository,
       place,
@@ -239,11 +243,11 @@ export class People {
           : this.#phrases.wrong();
     const { by, permitted } = this.#onGitHub();
     const place = this.#issue();
-    const message = this.#world.github.nextId();
+    const { id: message, at } = this.#world.github.next(repository);
     const event: CommandEvent = {
       kind: "command",
       id: `github:comment:${message}`,
-      at: this.#at(by.platform === "slack" ? "slack" : "github"),
+      at,
       by,
       scope: repository,
       place,
@@ -258,11 +262,11 @@ export class People {
   #comment(words: Words, mention: boolean): void {
     const { by, permitted } = this.#onGitHub();
     const place = this.#issue();
-    const message = this.#world.github.nextId();
+    const { id: message, at } = this.#world.github.next(repository);
     const event: ReplyEvent = {
       kind: "reply",
       id: `github:comment:${message}`,
-      at: this.#at(by.platform === "slack" ? "slack" : "github"),
+      at,
       by,
       scope: repository,
       place,

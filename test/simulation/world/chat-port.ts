@@ -4,7 +4,7 @@ import type { PersonEvent } from "#core/event.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { Attempt, Missed, Pace, Platform } from "#ports.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import type { ChatPlatform, Posted } from "./chat.ts";
+import { type ChatPlatform, type Posted, scopeOf } from "./chat.ts";
 import { type Doubt, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 import { settlingMs } from "./troubles.ts";
 
@@ -14,8 +14,10 @@ const limited: Fault = { certainty: "refused", retryable: true, reason: "Too man
 
 /** Posts in one channel, or on one platform. */
 const paceMs = 1_000;
-const paceKey = ({ at }: PlatformEffect): string =>
-  at.split(/[#]/)[0]?.split(":").slice(0, 3).join(":") ?? at;
+const paceKey = ({ at }: PlatformEffect): string => scopeOf(at);
+
+/** The platform's clocks may differ from each other by this. */
+const mostSkewMs = 15 * 60_000;
 
 const isEdit = (effect: PlatformEffect): boolean => effect.kind === "card" && effect.message !== undefined;
 
@@ -129,7 +131,7 @@ export class ChatPort {
   }
 
   async #ask(life: Life, does: () => Outcome, makes = false): Promise<Outcome> {
-    const answer = await this.#machine.request(life, this.#chat.name, does, makes);
+    const answer = await this.#machine.request(life, this.#chat.name, does, { makes, timesOut: false });
     switch (answer.kind) {
       case "answered":
         return answer.value;
@@ -147,24 +149,36 @@ export class ChatPort {
     }
   }
 
-  /** Reads back what people said: mentions and commands in every place, other messages where the bot looks. */
-  async #missed(life: Life, { since, places, lively = [], scopes }: Missed): Promise<readonly PersonEvent[]> {
+  /**
+   * Reads back what people said: mentions and commands in every place, other messages where the bot looks. As the
+   * real adapters do, it remembers by the platform's own clock how far it has read.
+   */
+  async #missed(
+    life: Life,
+    { since, places, lively = [], scopes, kept, keep }: Missed,
+  ): Promise<readonly PersonEvent[]> {
     const machine = this.#machine;
-    const { name, readable } = this.#chat;
-    // As real adapters do, by the platform's own clock.
-    const aheadMs = machine.clock(name) - machine.clock("bot");
-    const from = Date.parse(since) + aheadMs;
+    const { name } = this.#chat;
+    const now = machine.clock(name);
+    const from =
+      (typeof kept === "string" ? Number(kept) : Date.parse(since) + now - machine.clock("bot")) - mostSkewMs;
+    const looked = new Set<string>([...places, ...lively]);
     const answer = await machine.request(life, name, () =>
-      readable.filter(({ event }) => {
-        if (Date.parse(event.at) < from) return false;
-        if (name === "github") return scopes.includes(event.scope);
-        return (
-          (event.kind === "reply" && event.mention) || [...places, ...lively].includes(event.place ?? "")
-        );
-      }),
+      this.#chat
+        .readableNow(this.#lag())
+        .map((one) => one.now())
+        .filter((event) => {
+          if (Date.parse(event.at) < from) return false;
+          if (name === "github") return scopes.includes(event.scope);
+          if (event.kind !== "reply" || looked.has(event.place)) return event.kind === "reply";
+          // What follows a missed request is for the bot too.
+          if (event.mention && !event.underOurs) looked.add(event.place);
+          return event.mention || event.underOurs;
+        }),
     );
     if (answer.kind !== "answered") throw new Error(`${name} can't be read: ${answer.kind}`);
-    return answer.value.map(({ now }) => now());
+    keep?.(String(now));
+    return answer.value;
   }
 
   #judgePace(life: Life, effect: PlatformEffect): void {

@@ -30,6 +30,16 @@ interface Words {
   readonly message: string;
 }
 
+interface Readable {
+  readonly event: PersonEvent;
+  readonly now: () => PersonEvent;
+  /** True time. */
+  readonly saidAt: number;
+}
+
+/** The channel or repository of a place; a scope is its own. */
+export const scopeOf = (at: Place | Scope): Scope => at.split("#")[0]?.split(":").slice(0, 3).join(":") ?? at;
+
 const gone: Fault = { certainty: "refused", retryable: false, reason: "That is gone." };
 const closed: Fault = {
   certainty: "refused",
@@ -50,13 +60,14 @@ export class ChatPlatform {
   readonly labels = new Map<Place, string>();
   readonly said = new Map<Place, Words[]>();
   /** What people did that can be read back, in order; the function returns the event as it is read now. */
-  readonly readable: { readonly event: PersonEvent; readonly now: () => PersonEvent }[] = [];
+  readonly readable: Readable[] = [];
   /** Places and scopes in which the bot may not post. */
   readonly shut = new Set<Place | Scope>();
   readonly permissions = new Map<string, Exclude<Permission, "unknown">>();
   /** Effects toward each place, in the order in which they took effect. */
   readonly done = new Map<Place, { readonly effect: string; readonly kind: string }[]>();
   readonly #machine: Machine;
+  readonly #lastIn = new Map<Scope, number>();
   #count = 0;
 
   constructor(machine: Machine, name: "slack" | "github") {
@@ -64,11 +75,20 @@ export class ChatPlatform {
     this.name = name;
   }
 
-  /** The id of the next message; on Slack it is its time, which also names a thread. */
-  nextId(): string {
+  /** The time of what happens now in the scope: things there have an order, even if the clock is set back. */
+  timeIn(scope: Scope): string {
+    const now = Math.max(this.#machine.clock(this.name), (this.#lastIn.get(scope) ?? 0) + 1);
+    this.#lastIn.set(scope, now);
+    return new Date(now).toISOString();
+  }
+
+  /** The next message's time, and its id: on Slack the time, which also names a thread. */
+  next(scope: Scope): { readonly id: string; readonly at: string } {
     this.#count += 1;
-    const seconds = Math.floor(this.#machine.clock(this.name) / 1_000);
-    return this.name === "slack" ? `${seconds}.${String(this.#count).padStart(6, "0")}` : String(this.#count);
+    const at = this.timeIn(scope);
+    const seconds = Math.floor(Date.parse(at) / 1_000);
+    const id = this.name === "slack" ? `${seconds}.${String(this.#count).padStart(6, "0")}` : this.#count;
+    return { id: String(id), at };
   }
 
   say(place: Place, words: Words): void {
@@ -79,6 +99,12 @@ export class ChatPlatform {
 
   isShut = (at: Place | Scope): boolean =>
     [...this.shut].some((shut) => at === shut || at.startsWith(`${shut}:`) || at.startsWith(`${shut}#`));
+
+  /** What people did, as far as a reader finds it now. */
+  readableNow(lagMs: number): readonly Readable[] {
+    const { nowMs } = this.#machine.time;
+    return this.readable.filter(({ saidAt }) => saidAt + lagMs <= nowMs);
+  }
 
   /** The bot's messages that a reader finds now, oldest first. */
   shown(lagMs: number): readonly Posted[] {
@@ -105,7 +131,7 @@ export class ChatPlatform {
           return this.#cardDone(card, effect.revision);
         }
         if (effect.message !== undefined) return { ok: false, fault: gone };
-        const id = this.nextId();
+        const { id } = this.next(scopeOf(effect.at));
         const isPlace = effect.at.includes("#") || effect.at.split(":").length > 3;
         if (!isPlace && this.name === "github") return { ok: false, fault: gone };
         const place = isPlace ? effect.at : `${effect.at}:${id}`;
@@ -115,12 +141,19 @@ export class ChatPlatform {
         );
       }
       case "reply": {
-        const { id } = this.#post(effect.id, "reply", this.nextId(), effect.at, effect.view, doubt);
+        const { id } = this.#post(
+          effect.id,
+          "reply",
+          this.next(scopeOf(at)).id,
+          effect.at,
+          effect.view,
+          doubt,
+        );
         return { ok: true, kind: "reply", message: id };
       }
       case "tell": {
         if (this.name === "github" && !effect.at.includes("#")) return { ok: false, fault: gone };
-        const told = this.nextId();
+        const told = this.next(scopeOf(at)).id;
         this.#post(effect.id, "tell", told, at, effect.view, doubt, null, effect.person.id);
         // Slack's private messages can't be found again.
         return { ok: true, kind: "tell", ...(this.name === "github" ? { message: told } : {}) };

@@ -54,7 +54,9 @@ export class Deliveries {
     const { kind, by } = deed.event;
     const isMessage = kind !== "button" && !(kind === "command" && deed.event.place === null);
     const platform = by.platform === "slack" ? this.#world.slack : this.#world.github;
-    if (isMessage) platform.readable.push({ event: deed.event, now: () => eventAt(time.nowMs) });
+    if (isMessage) {
+      platform.readable.push({ event: deed.event, now: () => eventAt(time.nowMs), saidAt: time.nowMs });
+    }
     const begins = kind === "label" || kind === "command" || (kind === "reply" && deed.event.mention);
     const overtakenMs = weather.overtaking && begins && isMessage ? this.#random.between(0, 20_000) : 0;
     const ms = overtakenMs + this.#random.between(10, slowest);

@@ -34,6 +34,8 @@ export class Disk {
   readonly notedAt = new Map<string, number>();
   /** The thread that the running process can't read. */
   unreadable: Ref | null = null;
+  /** The threads that could not be read, until a process could read them again; a true time. */
+  readonly wasUnreadable: { readonly id: Ref; readonly until: number }[] = [];
   readonly #machine: Machine;
 
   constructor(machine: Machine) {
@@ -46,7 +48,8 @@ export class Disk {
 
   /** The threads as a process that has just started reads them. */
   reread(): void {
-    const { weather, healed, chance } = this.#machine;
+    const { weather, healed, chance, time } = this.#machine;
+    if (this.unreadable !== null) this.wasUnreadable.push({ id: this.unreadable, until: time.nowMs });
     const isOlder = !healed && weather.olderRate > 0 && chance.chance(weather.olderRate);
     const read = (thread: Thread): Thread => {
       const copy: Thread = JSON.parse(JSON.stringify(thread));

@@ -173,10 +173,16 @@ export class Machine {
   }
 
   /**
-   * Sends a request over the network. One that hangs ends with its client's time-out. `makes`: it makes something
-   * new, which may happen later than its sender waits.
+   * Sends a request over the network. One that hangs ends with its client's time-out; without `timesOut` it never
+   * ends, since the engine itself gives up on an adapter's effects. `makes`: it makes something new, which may happen
+   * later than its sender waits.
    */
-  async request<T>(life: Life, system: System, does: () => T, makes = false): Promise<Answer<T>> {
+  async request<T>(
+    life: Life,
+    system: System,
+    does: () => T,
+    { makes = false, timesOut = true }: { readonly makes?: boolean; readonly timesOut?: boolean } = {},
+  ): Promise<Answer<T>> {
     this.#script?.onRequest(system, this.sinceStart());
     const drawn = this.#fate(system, makes);
     const fate = drawn === "late" && !makes ? "hung-before" : drawn;
@@ -200,10 +206,10 @@ export class Machine {
         return { kind: "lost" };
       case "hung-before":
         await this.outside(life, ms, () => {});
-        return this.#hangs(life, system);
+        return this.#hangs(life, system, timesOut);
       case "hung-after":
         await this.outside(life, ms, () => void does());
-        return this.#hangs(life, system);
+        return this.#hangs(life, system, timesOut);
       case "failed-after":
         await this.outside(life, ms, () => void does());
         return { kind: "failed" };
@@ -230,10 +236,9 @@ export class Machine {
     }
   }
 
-  /** The API's client times out after a minute. The engine itself gives up on a platform's adapter. */
-  async #hangs<T>(life: Life, system: System): Promise<Answer<T>> {
-    if (system !== "agent-runs") return new Promise(() => {});
-    await this.outside(life, 60_000, () => {});
+  async #hangs<T>(life: Life, system: System, timesOut: boolean): Promise<Answer<T>> {
+    if (!timesOut) return new Promise(() => {});
+    await this.outside(life, patienceMs[system], () => {});
     return { kind: "lost" };
   }
 

@@ -201,14 +201,6 @@ export type Feature = keyof typeof draws;
 export const isFeature = (name: string): name is Feature => Object.hasOwn(draws, name);
 export const everyFeature: readonly Feature[] = Object.keys(draws).filter(isFeature);
 
-/** Features in which the bot does not keep its promises yet. */
-const awaited: ReadonlySet<Feature> = new Set<Feature>([
-  "catchUp",
-  "overtaking",
-]);
-/** The features of an ordinary history. */
-export const usualFeatures: readonly Feature[] = everyFeature.filter((feature) => !awaited.has(feature));
-
 /** Each feature has a random stream of its own, so that switching one leaves the others as they are. */
 export function drawTroubles(seed: number, usual: Troubles, { features, calm, actsMs }: Drawing): Troubles {
   let troubles = usual;

@@ -10,7 +10,7 @@ import { ChatPlatform } from "./chat.ts";
 import { ChatPort } from "./chat-port.ts";
 import { Disk, DiskError } from "./disk.ts";
 import { type Life, Machine } from "./machine.ts";
-import { type Feature, usualFeatures } from "./troubles.ts";
+import { everyFeature, type Feature } from "./troubles.ts";
 import { drawWeather, type Weather } from "./weather.ts";
 
 export const channel = "slack:T1:C1";
@@ -42,7 +42,7 @@ export class World {
       recording = false,
       script = null,
       hours = false,
-      features = new Set(usualFeatures),
+      features = new Set(everyFeature),
       weather: given = {},
     }: {
       plant?: Plant;

@@ -119,7 +119,7 @@ export class RunsClients {
             };
           }
         },
-        makes,
+        { makes },
       );
       if (answer.kind === "answered") return answer.value();
       const isSafe = answer.kind === "unreached" || (writes === null && answer.kind !== "limited");
