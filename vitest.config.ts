@@ -46,6 +46,7 @@ export default defineConfig({
     // Scenarios start real servers and processes, which takes a while on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 45_000 } },
     sequence: { sequencer: LongestFirst },
     reporters: results ? ["default", ["json", { outputFile: results }]] : ["default"],
   },

@@ -173,12 +173,13 @@ test("the embedded service's key is kept for its owner alone, and is in no outpu
 });
 
 test("one platform alone is enough: it starts even if that platform is down, and readyz names it", async () => {
-  const { url: closedUrl, close } = await listen(createServer());
-  await close();
+  // A port that is closed could be given to another test's server.
+  const down = await listen(createServer().on("connection", (socket) => socket.destroy()));
+  onTestFinished(down.close);
   const bot = await startBot({
     GITHUB_TOKEN: "token-of-nobody",
     GITHUB_WEBHOOK_SECRET: "hook-secret",
-    GITHUB_API_URL: closedUrl,
+    GITHUB_API_URL: down.url,
   });
   const url = await bot.url;
   const ready = await fetch(`${url}/readyz`);
