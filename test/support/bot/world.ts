@@ -137,7 +137,7 @@ export async function createWorld(options: WorldOptions = {}) {
     PORT: "0",
     DATA_DIR: dataDir,
     CONFIG_FILE: configFile,
-    POLL_INTERVAL: "0.1",
+    POLL_INTERVAL: "0.2",
     LOG_LEVEL: "debug",
     AGENT_API_BASE_URL: `${api.url}/api/v1`,
     AGENT_API_KEY: secrets.apiKey,
