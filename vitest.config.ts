@@ -8,21 +8,33 @@ const results = process.env.TEST_RESULTS;
 
 /** The longest files, longest first. They start before all others, so that no worker is left with one at the end. */
 const longest = [
-  "test/kill/kill.test.ts",
   "test/simulation/hour.test.ts",
-  "test/kill/stop.test.ts",
-  "test/kill/disk.test.ts",
-  "test/scenarios/outages.test.ts",
-  "test/sandbox/demo.test.ts",
+  "test/kill/kill.test.ts",
   "test/simulation/simulation.test.ts",
   "test/scenarios/missed.test.ts",
+  "test/kill/disk.test.ts",
+  "test/sandbox/demo.test.ts",
+  "test/hostile/requests.test.ts",
+  "test/kill/stop.test.ts",
   "test/scenarios/restarts.test.ts",
-  "test/scenarios/trouble.test.ts",
+  "test/slack/away.test.ts",
+  "test/scenarios/platforms.test.ts",
+  "test/scenarios/outages.test.ts",
+  "test/process/no-deaf-moment.test.ts",
+  "test/service/store/run-list.test.ts",
   "test/process/start-up.test.ts",
+  "test/github/conversation.test.ts",
+  "test/process/standalone.test.ts",
+  "test/scenarios/trouble.test.ts",
+  "test/process/held.test.ts",
+  "test/slack/send/once.test.ts",
   "test/process/stop.test.ts",
+  "test/service/files/worktrees.test.ts",
+  "test/service/files/environments.test.ts",
+  "test/service/files/kill-environments.test.ts",
   "test/slack/receive/socket.test.ts",
   "test/hostile/output.test.ts",
-  "test/github/send/markdown.test.ts",
+  "test/github/read/missed-deliveries.test.ts",
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -46,6 +58,7 @@ export default defineConfig({
     // Scenarios start real servers and processes, which takes a while on a busy machine.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 45_000 } },
     sequence: { sequencer: LongestFirst },
     reporters: results ? ["default", ["json", { outputFile: results }]] : ["default"],
   },

@@ -1,20 +1,14 @@
 import { expect, test } from "vitest";
-import { createDecide } from "#core/decide/decide.ts";
 import type { PlatformEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { isSettled } from "#core/thread.ts";
-import { createEngine } from "#engine/engine.ts";
 import type { AgentRuns, Platform, Store, Transcripts } from "#ports.ts";
-import { mention, place, reply, rules } from "#test/support/core/story.ts";
-import { createHandClock } from "#test/support/engine/hand-clock.ts";
-import { createMemoryStore } from "#test/support/engine/memory-store.ts";
-import { StandInApi } from "#test/support/engine/stand-in-api.ts";
+import { mention, place, reply } from "#test/support/core/story.ts";
 import { success } from "#test/support/engine/stand-in-platform.ts";
-import { silentLog } from "#test/support/logs.ts";
+import { wholeEngine } from "#test/support/engine/whole-engine.ts";
 
 /** The world outside the bot, which survives a kill. */
 function createWorld() {
-  const clock = createHandClock();
   const posted: string[] = [];
   /** Posts a message; only an uncertain try searches for it first. */
   const post = (effect: PlatformEffect, uncertain: boolean): Outcome => {
@@ -23,7 +17,7 @@ function createWorld() {
     }
     return success(effect);
   };
-  return { clock, posted, post, store: createMemoryStore(), api: new StandInApi(clock) };
+  return { ...wholeEngine(), posted, post };
 }
 type World = ReturnType<typeof createWorld>;
 
@@ -40,7 +34,7 @@ function createProcess(world: World, lastStep: number) {
     await step();
     return result;
   }
-  const { store, api, clock } = world;
+  const { store, api } = world;
   const ownStore: Store = {
     change: (ref, fn) => between(() => store.change(ref, fn)),
     find: (ref) => store.find(ref),
@@ -59,17 +53,11 @@ function createProcess(world: World, lastStep: number) {
     perform: (effect, { uncertain }) => between(async () => world.post(effect, uncertain)),
     check: async () => {},
   };
-  const engine = createEngine({
+  const engine = world.newEngine({
     store: ownStore,
     agentRuns,
     transcripts: agentRuns,
-    factories: api,
     platforms: [slack],
-    decide: createDecide(rules),
-    clock,
-    log: silentLog,
-    runName: rules.runName,
-    pollIntervalMs: 2_000,
   });
   return { engine, steps: () => steps };
 }

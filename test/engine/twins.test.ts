@@ -23,16 +23,28 @@ function cutFirst(made: WholeEngine, call: "create" | "followUp"): void {
   };
 }
 
+/** An engine in a changed world that was asked for a run. */
+async function asked(change: (made: WholeEngine) => void): Promise<WholeEngine> {
+  const made = wholeEngine();
+  change(made);
+  await made.engine.start();
+  await made.engine.accept(mention("fix it"));
+  return made;
+}
+
+/** The first create gets no answer, and lists show runs after this time. */
+const cutAndLate = (lagMs: number) =>
+  asked((made) => {
+    lag(made, lagMs);
+    cutFirst(made, "create");
+  });
+
 const twinsSeen = ({ observed }: WholeEngine): number =>
   observed.reduce((sum, event) => (event.kind === "twins" ? sum + event.count : sum), 0);
 
 test("a run that appears after the settling time stays, and the younger one is cancelled within the hour", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  lag(made, 3 * minute);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const made = await cutAndLate(3 * minute);
+  const { api, clock } = made;
   await clock.advance(2 * minute);
   expect(api.count("create")).toBe(2);
   expect(made.thread().runs[0]?.runId).toBe("run-2");
@@ -54,12 +66,8 @@ test("a run that appears after the settling time stays, and the younger one is c
 });
 
 test("a run that people have steered already stays, and its elder is cancelled", async () => {
-  const made = wholeEngine();
+  const made = await cutAndLate(3 * minute);
   const { api, clock, engine } = made;
-  lag(made, 3 * minute);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
   await clock.advance(2 * minute);
   await engine.accept(reply("with the new parser"));
   await clock.advance(58 * minute);
@@ -68,18 +76,18 @@ test("a run that people have steered already stays, and its elder is cancelled",
 });
 
 test("a run of a dispatch that was given up is cancelled when it appears", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  lag(made, 5 * minute);
-  api.afterwards = (call) => {
-    if (call === "create") throw new Refusal(api.count("create") > 1 ? { reason: "Too late." } : lost);
-  };
-  api.before = (call) => {
-    if (call === "create" && api.count("create") > 1)
-      throw new Refusal({ reason: "The credits are used up." });
-  };
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const made = await asked((made) => {
+    const { api } = made;
+    lag(made, 5 * minute);
+    api.afterwards = (call) => {
+      if (call === "create") throw new Refusal(api.count("create") > 1 ? { reason: "Too late." } : lost);
+    };
+    api.before = (call) => {
+      if (call === "create" && api.count("create") > 1)
+        throw new Refusal({ reason: "The credits are used up." });
+    };
+  });
+  const { api, clock } = made;
   await clock.advance(3 * minute);
   expect(made.thread().runs[0]?.failed).toContain("credits");
   await clock.advance(60 * minute);
@@ -87,12 +95,8 @@ test("a run of a dispatch that was given up is cancelled when it appears", async
 });
 
 test("the card says meanwhile that the run is being looked for", async () => {
-  const made = wholeEngine();
-  const { clock, engine, slack } = made;
-  lag(made, 20_000);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const made = await cutAndLate(20_000);
+  const { clock, slack } = made;
   await clock.advance(10_000);
   const shown = slack.tries.flatMap(({ effect }) =>
     effect.kind === "card" ? [JSON.stringify(effect.view)] : [],
@@ -103,14 +107,11 @@ test("the card says meanwhile that the run is being looked for", async () => {
 });
 
 test("a follow-up that reached the agent twice is told to its author, once", async () => {
-  const made = wholeEngine();
+  const made = await asked((made) => cutFirst(made, "followUp"));
   const { api, clock, engine } = made;
   const shownFrom = clock.now() + 5 * minute;
   const messages = api.messages.bind(api);
   api.messages = async (runId) => (clock.now() < shownFrom ? [] : messages(runId));
-  cutFirst(made, "followUp");
-  await engine.start();
-  await engine.accept(mention("fix it"));
   await clock.advance(10_000);
   api.turn("run-1", "SUCCEEDED");
   await engine.accept(reply("with the new parser"));
@@ -123,24 +124,19 @@ test("a follow-up that reached the agent twice is told to its author, once", asy
 });
 
 test("a create that failed for good, as it seems, is looked for before anybody is told", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  api.afterwards = (call) => {
-    if (call === "create") throw new Refusal({ ...lost, status: 500, retryable: false });
-  };
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const made = await asked(({ api }) => {
+    api.afterwards = (call) => {
+      if (call === "create") throw new Refusal({ ...lost, status: 500, retryable: false });
+    };
+  });
+  const { api, clock } = made;
   await clock.advance(2 * minute);
   expect(api.runs.size).toBe(1);
   expect(made.thread().runs).toMatchObject([{ runId: "run-1", failed: null }]);
 });
 
 test("a run that only quotes the dispatch's prompt is never cancelled as a twin", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const { api, clock } = await asked((made) => cutFirst(made, "create"));
   await clock.advance(minute);
   const own = api.runs.get("run-1");
   api.add({ run_id: "quoting", prompt: `as asked:\n${own?.prompt}`, parent_run_id: "run-1" });
@@ -150,11 +146,7 @@ test("a run that only quotes the dispatch's prompt is never cancelled as a twin"
 });
 
 test("a twin that can't be cancelled yet is cancelled at a later look, and holds up no other", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const { api, clock } = await asked((made) => cutFirst(made, "create"));
   await clock.advance(10_000);
   const own = api.runs.get("run-1");
   for (const run_id of ["run-2", "run-3"])
@@ -167,11 +159,7 @@ test("a twin that can't be cancelled yet is cancelled at a later look, and holds
 });
 
 test("a follow-up that waits in the queue of a run at work is not sent again", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  cutFirst(made, "followUp");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const { api, clock, engine } = await asked((made) => cutFirst(made, "followUp"));
   await clock.advance(10_000);
   const messages = api.messages.bind(api);
   const shownFrom = clock.now() + 10 * minute;
@@ -182,12 +170,8 @@ test("a follow-up that waits in the queue of a run at work is not sent again", a
 });
 
 test("a run that people are cancelling stays theirs, so that their cancel is not undone by its elder", async () => {
-  const made = wholeEngine();
+  const made = await cutAndLate(3 * minute);
   const { api, clock, engine } = made;
-  lag(made, 3 * minute);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
   await clock.advance(2 * minute);
   expect(made.thread().runs[0]?.runId).toBe("run-2");
   await engine.accept(mention("cancel", { first: false }));
@@ -196,11 +180,8 @@ test("a run that people are cancelling stays theirs, so that their cancel is not
 });
 
 test("a follow-up is not given up while its run is not readable yet", async () => {
-  const made = wholeEngine();
+  const made = await asked((made) => cutFirst(made, "followUp"));
   const { api, clock, engine } = made;
-  cutFirst(made, "followUp");
-  await engine.start();
-  await engine.accept(mention("fix it"));
   await clock.advance(10_000);
   const readableFrom = clock.now() + 20_000;
   api.before = (call) => {

@@ -15,7 +15,7 @@ function twoRepositories() {
 }
 
 describe("a conversation goes on", () => {
-  it("in a renamed repository", async () => {
+  it.concurrent("in a renamed repository", async () => {
     await using bot = await startWhole({});
     await bot.label();
     const run = await bot.run();
@@ -32,32 +32,35 @@ describe("a conversation goes on", () => {
     expect(bot.labels()).toEqual(["agent", "agent:done"]);
   });
 
-  it.each([true, false])("of a transferred issue (its webhook delivered: %s)", async (isDelivered) => {
-    await using bot = await startWhole({ initial: twoRepositories() });
-    await bot.label();
-    const run = await bot.run();
-    bot.api.turn(run, "INPROGRESS");
-    await bot.ourWith("In progress");
-    await bot.quiet();
-    bot.standIn.turnOff(!isDelivered);
-    const { number } = await bot.standIn.transferIssue({ user: "bob", repo, issue: 1, to: "octo/site" });
-    bot.standIn.turnOff(false);
-    if (isDelivered) {
-      await bot.comment("And the docs", number, "octo/site");
-      await eventually("the follow-up", () => bot.api.conversations.get(run)?.length === 1);
-    }
-    bot.api.turn(run, "SUCCEEDED");
-    await bot.ourWith("succeeded");
-    await bot.quiet();
-    expect(bot.ours().map((one) => [one.repo, one.issue])).toEqual([
-      ["octo/site", number],
-      ["octo/site", number],
-    ]);
-    expect(bot.ours().filter(({ body }) => body.includes("Succeeded"))).toHaveLength(1);
-    expect(bot.labels(number)).toEqual(["agent", "agent:done"]);
-  });
+  it.concurrent.each([true, false])(
+    "of a transferred issue (its webhook delivered: %s)",
+    async (isDelivered) => {
+      await using bot = await startWhole({ initial: twoRepositories() });
+      await bot.label();
+      const run = await bot.run();
+      bot.api.turn(run, "INPROGRESS");
+      await bot.ourWith("In progress");
+      await bot.quiet();
+      bot.standIn.turnOff(!isDelivered);
+      const { number } = await bot.standIn.transferIssue({ user: "bob", repo, issue: 1, to: "octo/site" });
+      bot.standIn.turnOff(false);
+      if (isDelivered) {
+        await bot.comment("And the docs", number, "octo/site");
+        await eventually("the follow-up", () => bot.api.conversations.get(run)?.length === 1);
+      }
+      bot.api.turn(run, "SUCCEEDED");
+      await bot.ourWith("succeeded");
+      await bot.quiet();
+      expect(bot.ours().map((one) => [one.repo, one.issue])).toEqual([
+        ["octo/site", number],
+        ["octo/site", number],
+      ]);
+      expect(bot.ours().filter(({ body }) => body.includes("Succeeded"))).toHaveLength(1);
+      expect(bot.labels(number)).toEqual(["agent", "agent:done"]);
+    },
+  );
 
-  it("that an earlier version saved under the repository's name", async () => {
+  it.concurrent("that an earlier version saved under the repository's name", async () => {
     const store = createMemoryStore();
     await using bot = await startWhole({ store });
     await bot.label();
@@ -81,7 +84,7 @@ describe("a conversation goes on", () => {
   });
 });
 
-it("a run costs at most six writes from its label to its reply, once the repository has the state labels", async () => {
+it.concurrent("a run costs at most six writes from its label to its reply, once the repository has the state labels", async () => {
   await using bot = await startWhole({});
   const counts: number[] = [];
   for (const issue of [1, 2]) {
@@ -104,7 +107,7 @@ it("a run costs at most six writes from its label to its reply, once the reposit
   expect(counts[1]).toBeLessThanOrEqual(6);
 });
 
-it("a label and a comment that two webhooks deliver at once take effect once", async () => {
+it.concurrent("a label and a comment that two webhooks deliver at once take effect once", async () => {
   await using bot = await startWhole({ hooks: 2 });
   await bot.label();
   const run = await bot.run();

@@ -73,7 +73,7 @@ test("events that can't be saved are not acked, and take effect once later", asy
     return seen.body.includes("The store could not") ? seen : null;
   });
   expect(down.status).toBe(503);
-  expect((await town.posts(before.place)).filter(({ kind }) => kind === "reply")).toEqual([]);
+  expect(town.posts(before.place).filter(({ kind }) => kind === "reply")).toEqual([]);
 
   permitWrites();
   const { statuses, place } = await mention;

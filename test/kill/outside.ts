@@ -45,7 +45,13 @@ export const firstOf = (dispatch: string): string => dispatch.split("#retry-")[0
 export const placesOf = ({ posts }: Outside, dispatch: string): readonly string[] =>
   posts.filter(({ kind, cause }) => kind === "card" && cause === dispatch).map(({ place }) => place);
 
-export async function lookFromOutside(town: Town): Promise<Outside> {
+export const lookFromOutside = async (town: Town): Promise<Outside> => ({
+  ...lookAtPlatforms(town),
+  runs: await runsOf(town),
+});
+
+/** The state without the runs, which take a request each. */
+export function lookAtPlatforms(town: Town): Omit<Outside, "runs"> {
   const slack = town.slack.snapshot();
   const github = town.github.snapshot();
   const reactions = new Map<string, readonly string[]>();
@@ -74,7 +80,6 @@ export async function lookFromOutside(town: Town): Promise<Outside> {
   }
   return {
     posts,
-    runs: await runsOf(town),
     reactions,
     labels: new Map(github.issues.map(({ number, labels }) => [placeOf(number), labels])),
     whispers: Object.fromEntries(

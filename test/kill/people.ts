@@ -6,8 +6,8 @@ import type { Random } from "#test/simulation/story/random.ts";
 import type { Town } from "./town.ts";
 
 const atOnce = 6;
-/** The share of people who wait while the bot is down; the others still send their requests. */
-const patience = 0.97;
+/** The share of requests that wait while the bot is down; the others are sent, however long the bot takes to start. */
+const patience = 0.7;
 const breathMs = 60;
 
 export interface People {
@@ -28,7 +28,8 @@ export function letPeopleAct(
   async function one(): Promise<void> {
     while (begun < requests) {
       await sleep(random.between(0, breathMs));
-      while (!town.up() && random.chance(patience)) await sleep(breathMs);
+      const waits = random.chance(patience);
+      while (waits && !town.up()) await sleep(breathMs);
       if (begun >= requests) return;
       begun += 1;
       await (random.chance(0.62) ? slack : github).act();

@@ -54,7 +54,7 @@ test.concurrent("a Slack that never answers neither keeps the bot from stopping 
   await town.start();
   const ends = await town.ends(place);
   expect(ends.length).toBe(1);
-  expect((await town.posts(place)).filter(({ kind }) => kind === "card").length).toBe(1);
+  expect(town.posts(place).filter(({ kind }) => kind === "card").length).toBe(1);
   expect((await town.runsAbout("hanging")).length).toBe(1);
 });
 
@@ -64,11 +64,11 @@ test.concurrent("a GitHub that never answers neither keeps the bot from stopping
   const issue = await town.issue("hanging");
   town.github.fail({ method: "POST", path: /\/comments$/, with: { hang: "after" } });
   await town.comment(issue, "/agent run hanging, do:quick");
-  await eventually("the card", async () => (await town.posts(placeOf(issue))).length > 0);
+  await eventually("the card", () => town.posts(placeOf(issue)).length > 0);
   expect(await stopped(town)).toBe(0);
   await town.start();
   expect((await town.ends(placeOf(issue))).length).toBe(1);
-  expect((await town.posts(placeOf(issue))).filter(({ kind }) => kind === "card").length).toBe(1);
+  expect(town.posts(placeOf(issue)).filter(({ kind }) => kind === "card").length).toBe(1);
   expect((await town.runsAbout("Reference: agent-runs-bot github")).length).toBe(1);
 });
 

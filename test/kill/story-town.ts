@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { TestContext } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
-import { lookFromOutside, type Post } from "./outside.ts";
+import { lookAtPlatforms, type Post } from "./outside.ts";
 import { createTown, repo, type TownOptions } from "./town.ts";
 
 /** Starts a town and its service; both are closed when the test ends. */
@@ -11,8 +11,8 @@ export async function storyTown({ onTestFinished }: TestContext, options: TownOp
   onTestFinished(() => town.close());
   await town.startService();
 
-  const posts = async (place: string): Promise<readonly Post[]> =>
-    (await lookFromOutside(town)).posts.filter((post) => post.place === place);
+  const posts = (place: string): readonly Post[] =>
+    lookAtPlatforms(town).posts.filter((post) => post.place === place);
 
   return {
     ...town,
@@ -35,8 +35,8 @@ export async function storyTown({ onTestFinished }: TestContext, options: TownOp
     comment: (issue: number, body: string) => town.github.comment({ user: "alice", repo, issue, body }),
     /** Waits for `count` results in the place and returns their posts. */
     ends: (place: string, count = 1) =>
-      eventually(`${count} ends in ${place}`, async () => {
-        const told = (await posts(place)).filter(({ kind }) => kind === "reply");
+      eventually(`${count} ends in ${place}`, () => {
+        const told = posts(place).filter(({ kind }) => kind === "reply");
         return told.length >= count ? told : null;
       }),
     /** The runs whose prompt has the word. */

@@ -1,14 +1,9 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startWorld } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { freshFolder } from "#test/support/fresh-folder.ts";
 
 test("a start without GitHub's settings loses no end: they are told after the next start with them", async (context) => {
-  const file = join(await freshFolder(), "bot.yaml");
-  writeFileSync(file, "limits:\n  settling_seconds: { github: 1 }\n");
-  const environment: Record<string, string> = { CONFIG_FILE: file };
+  const environment: Record<string, string> = {};
   const world = await startWorld(context, { environment, timeoutMs: 10_000 });
   const issues: number[] = [];
   for (let count = 0; count < 3; count += 1) {

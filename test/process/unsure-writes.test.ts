@@ -1,25 +1,16 @@
 /** The bot's own client makes one try of each request; the engine searches, waits as configured, and repeats. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { asking } from "#test/support/bot/asking.ts";
 import { createWorld, type World } from "#test/support/bot/world.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "agent-runs-bot-settling-"));
 let world: World;
 let alice: ReturnType<typeof asking>;
 beforeAll(async () => {
-  const file = join(folder, "bot.yaml");
-  writeFileSync(file, "limits: { settling_seconds: { api: 1 } }");
-  world = await createWorld({ environment: { CONFIG_FILE: file } });
+  world = await createWorld();
   alice = asking(world);
   await world.start();
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 
 const create = { method: "POST", path: /\/agent\/runs?$/ } as const;
 const createsOf = (prompt: string) => world.creates().filter(({ body }) => body.includes(prompt)).length;

@@ -1,6 +1,4 @@
 /** The scenarios that are the same on every platform: the product's, and one that exists in the tests only. */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LineChat, startLineChat } from "#test/line-chat/server.ts";
@@ -12,30 +10,22 @@ import { slackDriver } from "#test/support/drivers/slack-driver.ts";
 import { eventually } from "#test/support/eventually.ts";
 
 const password = "password-of-the-line-chat";
-let folder: string;
 let chat: LineChat;
 let overHttp: World;
 let inSocketMode: World;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "platforms-"));
-  const file = join(folder, "bot.yaml");
-  await writeFile(file, "permissions: { slack: { people: [UALICE] }, line-chat: { people: [alice] } }\n");
-  const slackFile = join(folder, "slack.yaml");
-  await writeFile(slackFile, "permissions: { slack: { people: [UALICE] } }\n");
+  const slack = { people: ["UALICE"] };
   chat = await startLineChat(password);
   overHttp = await createWorld({
     script: join(import.meta.dirname, "../line-chat/main.ts"),
-    environment: {
-      CONFIG_FILE: file,
-      LINE_CHAT_ADDRESS: chat.address,
-      LINE_CHAT_PASSWORD: password,
-    },
+    environment: { LINE_CHAT_ADDRESS: chat.address, LINE_CHAT_PASSWORD: password },
+    config: { permissions: { slack, "line-chat": { people: ["alice"] } } },
     slackRetryDelaysMs: [],
   });
   inSocketMode = await createWorld({
     socketMode: true,
-    environment: { CONFIG_FILE: slackFile },
+    config: { permissions: { slack } },
     slackRetryDelaysMs: [],
   });
   await Promise.all([overHttp.start(), inSocketMode.start()]);
@@ -44,7 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([overHttp.close(), inSocketMode.close()]);
   await chat.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const platforms: readonly (readonly [string, () => World, (world: World) => Driver | Promise<Driver>])[] = [

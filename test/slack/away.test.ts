@@ -1,18 +1,13 @@
 /** The whole bot at a Slack that it was away from, that lags, and whose clock is off. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, type TestContext, test } from "vitest";
 import { startWorld, written } from "#test/support/bot/world.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { freshFolder } from "#test/support/fresh-folder.ts";
 
 const minute = 60_000;
 
 async function begin(context: TestContext, slackSettlingSeconds = 1) {
-  const file = join(await freshFolder(), "bot.yaml");
-  const seconds = { api: 1, slack: slackSettlingSeconds, github: 0 };
-  writeFileSync(file, JSON.stringify({ limits: { settling_seconds: seconds } }));
-  const world = await startWorld(context, { environment: { CONFIG_FILE: file }, slackRetryDelaysMs: [] });
+  const config = { settling: { slack: slackSettlingSeconds } };
+  const world = await startWorld(context, { config, slackRetryDelaysMs: [] });
   const inThread = (ts: string, text: string) =>
     world
       .thread("general", ts)
@@ -24,7 +19,7 @@ async function begin(context: TestContext, slackSettlingSeconds = 1) {
   return { world, inThread, followUps, runsOf };
 }
 
-test("a reply to a finished run, a fresh mention and a mention in a discussion, made while the bot was away, take effect once", async (context) => {
+test.concurrent("a reply to a finished run, a fresh mention and a mention in a discussion, made while the bot was away, take effect once", async (context) => {
   const { world, inThread, followUps, runsOf } = await begin(context);
   const { slack } = world;
   const say = (text: string, thread?: string) =>
@@ -56,7 +51,7 @@ test("a reply to a finished run, a fresh mention and a mention in a discussion, 
   expect(world.creates()).toHaveLength(4);
 });
 
-test.for([3, 6, -6])(
+test.concurrent.for([3, 6, -6])(
   "with Slack's clock off by %i minutes, late lists and cut posts, every card and reply is posted once",
   async (skew, context) => {
     const { world } = await begin(context, 4);

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const intervalMs = 15;
+/** The looks become rarer, since many tests wait at the same time and a look may cost a few milliseconds. */
+const firstMs = 10;
+const longestMs = 50;
 const timeoutMs = 45_000;
 
 /**
@@ -12,11 +14,11 @@ export async function eventually<T>(
   look: () => T | Promise<T>,
 ): Promise<Exclude<T, undefined | null | false>> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
+  for (let waitMs = firstMs; ; waitMs = Math.min(waitMs * 1.2, longestMs)) {
     const seen = await look();
     if (isThere(seen)) return seen;
     if (performance.now() > deadline) throw new Error(`Timed out waiting for ${what}`);
-    await sleep(intervalMs);
+    await sleep(waitMs);
   }
 }
 

@@ -1,9 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { emptyCatalog, type FactorySpec } from "#service/catalog.ts";
-import { apiKey, problemOf, serving } from "#test/support/service/serving.ts";
-
-const invalid = { http: 400, type: expect.stringMatching(/\/invalid_request$/), retryable: false };
+import { apiKey, invalid, problemOf, serving, servingAll } from "#test/support/service/serving.ts";
 
 const fixers: FactorySpec = {
   uid: "fixers",
@@ -17,6 +15,10 @@ const fixers: FactorySpec = {
   command: null,
 };
 
+const { api } = await servingAll({ catalog: { ...emptyCatalog, factories: [fixers] } });
+/** Gets no run. */
+const { api: empty } = await servingAll();
+
 test.each([
   "text/plain",
   "application/x-www-form-urlencoded",
@@ -24,13 +26,11 @@ test.each([
   "nonsense",
   "",
 ])("JSON is read under the content type %j too", async (type) => {
-  const { api } = await serving();
   const answer = await api.send("POST", "/agent/run", { prompt: "x" }, { "content-type": type });
   expect(answer.status).toBe(200);
 });
 
 test("a body of another kind is refused as not JSON", async () => {
-  const { api } = await serving();
   for (const [body, type] of [
     ["prompt=x", "application/x-www-form-urlencoded"],
     ["prompt: x", "application/yaml"],
@@ -42,7 +42,6 @@ test("a body of another kind is refused as not JSON", async () => {
 });
 
 test("a compressed body and one that is not UTF-8 are refused with the reason", async () => {
-  const { api } = await serving();
   const send = (body: Uint8Array<ArrayBuffer>, headers: Record<string, string>): Promise<Response> =>
     fetch(`${api.address}/api/v1/agent/run`, {
       method: "POST",
@@ -94,10 +93,9 @@ test.each([
   [{ skill: "", config: { skill_spec: "" } }, "prompt"],
   [null, "the body"],
 ])("a create with the body %j is refused and the problem names the field", async (body, named) => {
-  const { api } = await serving();
-  const found = await problemOf(api.send("POST", "/agent/runs", JSON.stringify(body)));
+  const found = await problemOf(empty.send("POST", "/agent/runs", JSON.stringify(body)));
   expect(found).toMatchObject({ ...invalid, detail: expect.stringContaining(named) });
-  expect((await api.list("")).runs).toEqual([]);
+  expect((await empty.list("")).runs).toEqual([]);
 });
 
 test.each([
@@ -112,6 +110,20 @@ test.each([
   ["/agent/runs?metadata[a=x", "metadata"],
   ["/agent/runs?cursor=%00", "cursor"],
   ["/agent/runs?cursor=eyJhIjoxfQ", "cursor"],
+  ["/agent/runs?limit=0", "limit"],
+  ["/agent/runs?limit=501", "limit"],
+  ["/agent/runs?limit=many", "limit"],
+  ["/agent/runs?sort_by=colour", "sort_by"],
+  ["/agent/runs?sort_order=up", "sort_order"],
+  ["/agent/runs?state=SLEEPING", "state"],
+  ["/agent/runs?created_after=yesterday", "created_after"],
+  ["/agent/runs?created_before=2026", "created_before"],
+  ["/agent/runs?updated_after=1", "updated_after"],
+  ["/agent/runs?cursor=nonsense", "cursor"],
+  [
+    "/agent/runs?metadata[a]=1&metadata[b]=1&metadata[c]=1&metadata[d]=1&metadata[e]=1&metadata[f]=1",
+    "metadata",
+  ],
   ["/agent?sort_by=colour", "sort_by"],
   ["/agent?repo=octo", "repo"],
   ["/agent?refresh=perhaps", "refresh"],
@@ -119,12 +131,38 @@ test.each([
   ["/factory?limit=101", "limit"],
   ["/factory?cursor=nonsense", "cursor"],
 ])("GET %s is refused and the problem names the parameter", async (path, named) => {
-  const { api } = await serving();
   expect(await problemOf(api.send("GET", path))).toMatchObject({
     ...invalid,
     detail: expect.stringContaining(named),
   });
 });
+
+test.each([
+  "/agent/runs?artifact=FILE",
+  "/agent/runs?colour=",
+  "/agent/runs?State=QUEUED",
+  "/agent/runs?states[]=QUEUED",
+  "/agent/runs?name[]=x",
+  "/agent/runs?state[x]=QUEUED",
+  "/agent/environments?name=x",
+  "/agent?name=x",
+  "/factory?name=x",
+])("GET %s is refused, because no such filter exists, and the problem names it", async (path) => {
+  const name = /\?(.*)=/.exec(path)?.[1] ?? "";
+  expect(await problemOf(api.send("GET", path))).toMatchObject({
+    ...invalid,
+    detail: expect.stringContaining(`${name}: there is no such parameter`),
+  });
+});
+
+test.each(["name=a&name=b", "name=a&config_name=b", "skill=a&skill_spec=b", "limit=1&limit=2"])(
+  "the query %s has two values of one filter and is refused",
+  async (query) => {
+    expect(await problemOf(api.send("GET", `/agent/runs?${query}`))).toMatchObject(invalid);
+    const [first = ""] = query.split("&");
+    expect((await empty.list(`${first}&${first}`)).runs).toEqual([]);
+  },
+);
 
 test.each([
   [
@@ -146,14 +184,12 @@ test.each([
   ],
   ["GET", "/factory?limit=101", undefined, "limit: it must be a whole number from 1 to 100"],
 ])("%s %s with %j is refused in plain words", async (method, path, body, words) => {
-  const { api } = await serving({ catalog: { ...emptyCatalog, factories: [fixers] } });
   const real = path.replace("{runId}", await api.create({ prompt: "x" }));
   const { detail } = await problemOf(api.send(method, real, body));
   expect(detail?.split("; ")[0]).toBe(words);
 });
 
 test("an empty Content-Encoding counts as none", async () => {
-  const { api } = await serving();
   const answer = await api.send("POST", "/agent/run", { prompt: "x" }, { "content-encoding": "" });
   expect(answer.status).toBe(200);
 });
@@ -161,7 +197,6 @@ test("an empty Content-Encoding counts as none", async () => {
 test.each(["%zz", "%E0%A4%A", "%00%0a", "..%2f..", "a%5Cb", "__proto__", "constructor", "x".repeat(8000)])(
   "an unknown run %s gets a short 404",
   async (id) => {
-    const { api } = await serving();
     for (const [method, path] of [
       ["GET", `/agent/runs/${id}`],
       ["GET", `/agent/runs/${id}/conversation`],
@@ -178,7 +213,6 @@ test.each(["%zz", "%E0%A4%A", "%00%0a", "..%2f..", "a%5Cb", "__proto__", "constr
 );
 
 test("HEAD responds like GET without a body, and OPTIONS lists the methods", async () => {
-  const { api } = await serving();
   for (const [path, status] of [
     ["/agent/runs", 200],
     ["/agent/runs/none", 404],
@@ -193,7 +227,6 @@ test("HEAD responds like GET without a body, and OPTIONS lists the methods", asy
 });
 
 test("no response to a bad request repeats its key", async () => {
-  const { api } = await serving();
   const wrong = "key-of-somebody-else";
   const answers = [
     await api.send("GET", "/agent/runs", undefined, { authorization: `Bearer ${wrong}` }),
@@ -222,7 +255,6 @@ test.each([
   ["sort_by=title", "sort_by=agent"],
   ["sort_order=asc", "sort_order=desc"],
 ])("a cursor of a list with %s is refused by a list with %s", async (one, other) => {
-  const { api } = await serving();
   for (const title of ["a", "b"]) await api.send("POST", "/agent/run", { prompt: "x", title });
   const { next_cursor } = (await api.list(`limit=1&${one}`)).page_info;
   expect((await api.list(`limit=1&${one}&cursor=${next_cursor}`)).runs).toHaveLength(1);

@@ -3,43 +3,11 @@ import OzAPI from "oz-agent-sdk";
 import { expect, test } from "vitest";
 import { emptyCatalog, type FactorySpec } from "#service/catalog.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { type Api, apiKey, problemOf, serving } from "#test/support/service/serving.ts";
-
-const invalid = { http: 400, type: expect.stringMatching(/\/invalid_request$/), retryable: false };
+import { type Api, apiKey, invalid, problemOf, serving } from "#test/support/service/serving.ts";
 
 /** The first words of the matching prompts, oldest first. */
 const found = async (api: Api, query: string): Promise<string[]> =>
   (await api.list(`${query}&sort_by=created_at&sort_order=asc`)).runs.map(({ prompt }) => prompt);
-
-test.each([
-  "/agent/runs?artifact=FILE",
-  "/agent/runs?colour=",
-  "/agent/runs?State=QUEUED",
-  "/agent/runs?states[]=QUEUED",
-  "/agent/runs?name[]=x",
-  "/agent/runs?state[x]=QUEUED",
-  "/agent/environments?name=x",
-  "/agent?name=x",
-  "/factory?name=x",
-])("GET %s is refused, because no such filter exists, and the problem names it", async (path) => {
-  const { api } = await serving();
-  await api.create({ prompt: "x" });
-  const name = /\?(.*)=/.exec(path)?.[1] ?? "";
-  expect(await problemOf(api.send("GET", path))).toMatchObject({
-    ...invalid,
-    detail: expect.stringContaining(`${name}: there is no such parameter`),
-  });
-});
-
-test.each(["name=a&name=b", "name=a&config_name=b", "skill=a&skill_spec=b", "limit=1&limit=2"])(
-  "the query %s has two values of one filter and is refused",
-  async (query) => {
-    const { api } = await serving();
-    expect(await problemOf(api.send("GET", `/agent/runs?${query}`))).toMatchObject(invalid);
-    const [first = ""] = query.split("&");
-    expect((await api.list(`${first}&${first}`)).runs).toEqual([]);
-  },
-);
 
 test.each([
   "state=QUEUED&state=BLOCKED",

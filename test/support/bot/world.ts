@@ -42,6 +42,11 @@ export interface WorldOptions {
   readonly script?: string;
   /** Additions to the bot's environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Additions to the bot's config file; the settling times are in seconds. */
+  readonly config?: {
+    readonly permissions?: Readonly<Record<string, { readonly people: readonly string[] }>>;
+    readonly settling?: Readonly<Record<string, number>>;
+  };
   readonly maxRuns?: number;
   readonly timeoutMs?: number;
   /** The bot's credentials on GitHub; a plain `token` can't see the repository's webhooks. */
@@ -119,9 +124,11 @@ export async function createWorld(options: WorldOptions = {}) {
   const dataDir = join(folder, "data");
   // The stand-ins show at once what they did.
   const configFile = join(folder, "bot.yaml");
+  const { settling, ...config } = options.config ?? {};
+  const settlingSeconds = { api: 1, slack: 1, github: 1, ...settling };
   writeFileSync(
     configFile,
-    JSON.stringify({ limits: { paced: false, settling_seconds: { api: 1, slack: 1, github: 1 } } }),
+    JSON.stringify({ ...config, limits: { paced: false, settling_seconds: settlingSeconds } }),
   );
   const started: Child[] = [];
 
@@ -130,7 +137,7 @@ export async function createWorld(options: WorldOptions = {}) {
     PORT: "0",
     DATA_DIR: dataDir,
     CONFIG_FILE: configFile,
-    POLL_INTERVAL: "0.1",
+    POLL_INTERVAL: "0.2",
     LOG_LEVEL: "debug",
     AGENT_API_BASE_URL: `${api.url}/api/v1`,
     AGENT_API_KEY: secrets.apiKey,

@@ -46,7 +46,7 @@ export async function startWhole(
     log: recordingLog().log,
     runName: "bot",
     pollIntervalMs: 50,
-    limits: { settlingMs: {} },
+    limits: { settlingMs: {}, paced: false },
   });
   await engine.start();
   const { standIn } = github;

@@ -1,6 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
-import { onTestFinished } from "vitest";
+import { afterAll, expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import {
   type Conversation,
@@ -27,11 +29,27 @@ export interface Serving {
   stop(): Promise<void>;
 }
 
+type ServingOptions = Partial<ServiceOptions> & { readonly folder?: string; readonly port?: number };
+
 /** A running service on `port` or a free one, in `folder` or a fresh one. It is stopped after the test. */
-export async function serving(
-  options: Partial<ServiceOptions> & { readonly folder?: string; readonly port?: number } = {},
-): Promise<Serving> {
-  const folder = options.folder ?? (await freshFolder());
+export async function serving(options: ServingOptions = {}): Promise<Serving> {
+  const started = await startServing(options, options.folder ?? (await freshFolder()));
+  onTestFinished(started.stop);
+  return started;
+}
+
+/** A service for all tests of the file that calls this at its top. */
+export async function servingAll(options: ServingOptions = {}): Promise<Serving> {
+  const folder = await mkdtemp(join(tmpdir(), "agent-runs-bot-"));
+  const started = await startServing(options, folder);
+  afterAll(async () => {
+    await started.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return started;
+}
+
+async function startServing(options: ServingOptions, folder: string): Promise<Serving> {
   const { log, lines } = recordingLog();
   let address = "";
   const service = createService({
@@ -67,7 +85,6 @@ export async function serving(
       if ("closeAllConnections" in server) server.closeAllConnections();
     });
   };
-  onTestFinished(stop);
   return { service, folder, lines, api: apiAt(address), stop };
 }
 
@@ -122,3 +139,6 @@ export async function problemOf(answer: Promise<Response>): Promise<Problem & { 
   }
   return { ...problem.parse(await response.json()), http: response.status };
 }
+
+/** The problem of a request that can't be read, as `problemOf` returns it. */
+export const invalid = { http: 400, type: expect.stringMatching(/\/invalid_request$/), retryable: false };
