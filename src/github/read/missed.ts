@@ -24,6 +24,8 @@ export interface MissedOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds, monotonic. */
+  readonly elapsed: () => number;
   /** The bot's public address; absent: every webhook with the bot's path counts as its own. */
   readonly publicUrl?: string | undefined;
 }
@@ -45,12 +47,13 @@ const webhookPath = "/github/webhooks";
  * Creates `Platform.missed` for GitHub: an App reads its webhook's deliveries, a token those of the repositories'
  * webhooks where it may, and both the comments and labels themselves.
  */
-export function createMissed({ client, identity, log, now, publicUrl }: MissedOptions) {
+export function createMissed({ client, identity, log, now, elapsed, publicUrl }: MissedOptions) {
   const asked = new LRUCache<string, true>({ max: remembered });
   const heard = new LRUCache<string, true>({ max: remembered });
   const known = createKnownRepositories(log);
   const { unread } = known;
   const missedBy = createHookDeliveries({ identity, log, now, asked });
+  /** By `elapsed`. */
   let limitedUntilMs = 0;
 
   const isOurs = (url: string): boolean =>
@@ -159,13 +162,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
 
     /** See `Platform.missed`. Rejects without a request while a rate limit lasts. */
     async missed(what: Missed): Promise<readonly PlatformEvent[]> {
-      if (now() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
+      if (elapsed() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
       try {
         return await look(what);
       } catch (error) {
         if (error instanceof StillMore) throw error;
         const { reason, retryAfterMs } = faultOf(error, now());
-        if (retryAfterMs !== undefined) limitedUntilMs = now() + retryAfterMs;
+        if (retryAfterMs !== undefined) limitedUntilMs = elapsed() + retryAfterMs;
         throw new Error(reason, { cause: error });
       }
     },
