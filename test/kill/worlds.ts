@@ -14,6 +14,9 @@ type Row = Pick<HistoryOptions, "world" | "settlingSeconds"> & {
 
 const often: LostAnswers = { cut: 0.5 };
 const step = (afterMs: number, byMs: number) => (sinceMs: number) => (sinceMs < afterMs ? 0 : byMs);
+/** Up to `mostMs` in either direction, the same whenever the same moment is shown. */
+const jitter = (mostMs: number) => (sinceMs: number) =>
+  Math.round(((Math.imul(sinceMs, 2_654_435_761) >>> 0) / 2 ** 31 - 1) * mostMs);
 
 /** A row each of the failures that were measured from outside before the settling time. */
 const rows: readonly Row[] = [
@@ -75,7 +78,7 @@ const rows: readonly Row[] = [
   },
   {
     name: "the API's clock jitters by 3 s",
-    world: { api: { clockMs: (ms) => Math.round(3_000 * Math.sin(ms / 700)) } },
+    world: { api: { clockMs: jitter(3_000) } },
   },
   {
     name: "this machine's clock put back by 90 s",
