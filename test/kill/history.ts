@@ -73,9 +73,15 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     await Promise.all([killing, acting.over]);
 
     const wrong: Wrong = (promise, what) => void violations.push({ promise, what });
-    if (!(await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs: lagOf(options.world) }))) {
-      wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
+    const lagMs = lagOf(options.world);
+    let isQuiet = await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs });
+    if (isQuiet && lagMs > 0) {
+      // What the lists did not show yet at the last start is read back within minutes, or at the next start.
+      await town.endBot("SIGTERM");
+      isQuiet =
+        (await town.startBot().up) && (await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs }));
     }
+    if (!isQuiet) wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     // After a follow-up the bot polls an ended run for a few more minutes.
     if (settleWithinMs > 0 && !(await untilSettled(town, settleWithinMs))) {
       wrong("everything is settled in the end", `it was not after ${settleWithinMs} ms`);

@@ -13,7 +13,7 @@ const run = z.looseObject({
 type ShownRun = z.infer<typeof run>;
 const page = z.looseObject({ runs: z.array(run) });
 const message = z.looseObject({ timestamp: z.string().nullish() });
-const step = z.looseObject({ messages: z.array(message) });
+const step = z.looseObject({ id: z.string(), messages: z.array(message) });
 const conversation = z.looseObject({ steps: z.array(step) });
 const slackMessages = z.looseObject({ messages: z.array(z.looseObject({ ts: z.string() })) });
 const comments = z.array(z.looseObject({ created_at: z.string() }));
@@ -33,6 +33,8 @@ export function badApi(bad: BadApi, random: () => number): Behaviour {
   /** Versions of each run that were seen, with their real times. */
   const versions = new Map<string, { readonly at: number; readonly run: ShownRun }[]>();
   const shiftAt = (ms: number): number => bad.clockMs?.(ms - startedAt) ?? 0;
+  /** When each text of a turn under way was first seen, by run and step: such texts have no time. */
+  const live = new Map<string, number>();
   /** The time as the service's clock stamped it: a moment has one stamp wherever it is shown. */
   const stamped = (time: string): string => timeOf(Date.parse(time) + shiftAt(Date.parse(time)));
 
@@ -91,10 +93,11 @@ export function badApi(bad: BadApi, random: () => number): Behaviour {
         const steps = read.steps.flatMap((one) => {
           const messages = one.messages.flatMap((each) => {
             const { timestamp } = each;
-            if (!timestamp) return [each];
-            return Date.now() - Date.parse(timestamp) < lagMs
-              ? []
-              : [{ ...each, timestamp: stamped(timestamp) }];
+            const key = `${pathname} ${one.id}`;
+            if (!timestamp && !live.has(key)) live.set(key, Date.now());
+            const saidAt = timestamp ? Date.parse(timestamp) : (live.get(key) ?? 0);
+            if (Date.now() - saidAt < lagMs) return [];
+            return [timestamp ? { ...each, timestamp: stamped(timestamp) } : each];
           });
           return messages.length === 0 ? [] : [{ ...one, messages }];
         });
