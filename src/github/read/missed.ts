@@ -1,5 +1,6 @@
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
+import { createGaps } from "#base/gaps.ts";
 import type { Log } from "#base/log.ts";
 import { rateLimited } from "#base/network-fault.ts";
 import type { PlatformEvent } from "#core/event.ts";
@@ -32,6 +33,8 @@ export interface MissedOptions {
 
 /** A repository that could be read again is read back at most this far: people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
+/** The searches of a bot that was not away overlap. */
+const marginMs = 60 * 60_000;
 
 /** A label has different ids in its delivery and when it is read back. */
 const keyOf = (event: PlatformEvent): string =>
@@ -52,6 +55,10 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
   const heard = new LRUCache<string, true>({ max: remembered });
   const known = createKnownRepositories(log);
   const { unread } = known;
+  const gaps = createGaps((scope) => {
+    const repo = readScope(scope);
+    return repo === null ? scope : `${repo.owner}/${repo.repo}`;
+  });
   const missedBy = createHookDeliveries({ identity, log, now, asked });
   /** By `elapsed`. */
   let limitedUntilMs = 0;
@@ -102,7 +109,13 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
     const delivered = byApp ?? (await missedByHooks(octokit, repo, sinceMs));
     const wasHeard = (id: string): boolean => heard.has(id);
     const { items, complete } = await readBack({ octokit, repo, where, sinceMs, identity, wasHeard });
-    if (!complete) log.warn("Not all comments and labels of a repository are read back", { ...repo });
+    if (!complete) {
+      log.warn("Not all comments and labels of a repository are read back", { ...repo });
+      gaps.add(
+        scope,
+        `More happened in ${repo.owner}/${repo.repo} while the bot was away than is read back.`,
+      );
+    }
     if (delivered === null) return items;
     const read = new Set(delivered.map(keyOf));
     const others = items.filter((event) => !read.has(keyOf(event)) && !heard.has(keyOf(event)));
@@ -114,11 +127,20 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
 
   /** Returns the events of each repository oldest first. */
   async function look(what: Missed): Promise<readonly PlatformEvent[]> {
-    const { since, scopes, keep } = what;
+    const { since, scopes, keep, tellGaps } = what;
     known.begin(what);
     // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
     await identity();
-    const sinceMs = Date.parse(since) + client.aheadMs();
+    const oldestMs = now() + client.aheadMs() - longestMs;
+    const askedMs = Date.parse(since) + client.aheadMs();
+    if (askedMs < oldestMs - marginMs) {
+      const [from, to] = [askedMs, oldestMs].map((ms) => new Date(ms).toISOString());
+      gaps.add(
+        "old",
+        `What happened on GitHub from ${from} to ${to} is not read back: that is too long ago.`,
+      );
+    }
+    const sinceMs = Math.max(askedMs, oldestMs);
     const { asApp } = client;
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
@@ -128,13 +150,11 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
-      const fromMs = Math.max(
-        Math.min(sinceMs, unread.get(scope) ?? sinceMs),
-        now() + client.aheadMs() - longestMs,
-      );
+      const fromMs = Math.max(Math.min(sinceMs, unread.get(scope) ?? sinceMs), oldestMs);
       try {
         events.push(...(await missedIn(scope, repo, fromMs, byApp)));
         unread.delete(scope);
+        gaps.read(scope);
         reads += 1;
       } catch (error) {
         const { limited, retryable, reason } = faultOf(error, now());
@@ -143,9 +163,11 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
         if (retryable) failures.push(error);
         const isNew = !unread.has(scope);
         unread.set(scope, fromMs);
+        gaps.unreadable(scope, reason);
         log[retryable && isNew ? "warn" : "debug"]("A repository can't be read", { scope, reason });
       }
     }
+    tellGaps?.(gaps.sentences());
     if (reads === 0 && failures.length > 0) throw failures[0];
     keep?.(known.text());
     return byApp === null ? events : inOrder(byApp, events);
