@@ -18,6 +18,7 @@ import { lookFromOutside, type Outside } from "./outside.ts";
 import { letPeopleAct } from "./people.ts";
 import { untilQuiet, untilSettled } from "./quiet.ts";
 import { createTown, type Town, type TownOptions } from "./town.ts";
+import { withoutTwins } from "./twins.ts";
 
 export interface HistoryOptions extends Pick<TownOptions, "world" | "settlingSeconds"> {
   readonly seed: number;
@@ -35,7 +36,10 @@ export interface HistoryOptions extends Pick<TownOptions, "world" | "settlingSec
 export interface History {
   readonly violations: readonly Violation[];
   readonly deeds: readonly Deed[];
+  /** Without twins. */
   readonly outside: Outside;
+  /** Second runs of a dispatch that the bot ended soon. */
+  readonly twins: number;
   /** Logs and data; removed unless a promise was broken. */
   readonly folder: string;
   /** Writes that were performed and whose answer was lost. */
@@ -87,15 +91,16 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
       wrong("everything is settled in the end", `it was not after ${settleWithinMs} ms`);
     }
     await stopInOrder(town, settleWithinMs > 0, wrong);
-    const outside = await lookFromOutside(town);
+    const everything = await lookFromOutside(town);
+    const { outside, twins } = withoutTwins(everything);
     violations.push(...judge(deeds.all, outside, settleWithinMs > 0));
-    await startOnceMore(town, outside, wrong);
+    await startOnceMore(town, everything, wrong);
     failed = violations.length > 0;
     if (failed) {
       const seen = { violations, deeds: deeds.all, ...outside, reactions: [...outside.reactions] };
       writeFileSync(join(town.folder, "outside.json"), JSON.stringify(seen, null, 1));
     }
-    return { violations, deeds: deeds.all, outside, folder: town.folder, lost: town.lost() };
+    return { violations, deeds: deeds.all, outside, twins, folder: town.folder, lost: town.lost() };
   } finally {
     await town.close(failed);
   }

@@ -30,7 +30,7 @@ async function main(): Promise<number> {
   const kills = wholeNumber("kills", values.kills, 0, usage);
   say(`seed ${seed}`);
   const began = performance.now();
-  const { violations, deeds, outside, folder, lost } = await tellHistory({
+  const { violations, deeds, outside, folder, lost, twins } = await tellHistory({
     seed,
     ...(values.lagging ? { world: laggingWorld, settlingSeconds: laggingSettlingSeconds } : {}),
     requests: wholeNumber("requests", values.requests, 1, usage),
@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   const states = Map.groupBy(outside.runs, ({ state }) => state);
   say(`${outside.runs.length} runs: ${[...states].map(([state, of]) => `${of.length} ${state}`).join(", ")}`);
   say(`${outside.posts.length} messages of the bot's; ${Math.round(secondsSince(began))} s in all`);
-  if (values.lagging) say(`${lost} answers of writes were lost`);
+  if (values.lagging) say(`${lost} answers of writes were lost; ${twins} twins of runs were ended`);
   for (const { promise, what } of violations) say(`BROKEN: ${promise}: ${what}`);
   say(violations.length === 0 ? `seed ${seed}: every promise held` : `seed ${seed}: see ${folder}`);
   return violations.length === 0 ? 0 : 1;

@@ -112,7 +112,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let broken = 0;
 for (const { name, kills = 0, ...row } of rows.filter((each) => each.name.includes(values.only))) {
   const began = performance.now();
-  const { violations, deeds, outside, lost, folder } = await tellHistory({
+  const { violations, deeds, outside, lost, twins, folder } = await tellHistory({
     ...row,
     seed: 1,
     requests: wholeNumber("requests", values.requests, 1, usage),
@@ -125,7 +125,9 @@ for (const { name, kills = 0, ...row } of rows.filter((each) => each.name.includ
   const counts = Object.entries(Object.groupBy(violations, ({ promise }) => promise)).map(
     ([promise, of = []]) => `${of.length} × ${promise}`,
   );
-  say(`${name}: ${deeds.length} requests, ${outside.runs.length} runs, ${lost} answers lost, ${seconds} s`);
+  say(
+    `${name}: ${deeds.length} requests, ${outside.runs.length} runs, ${lost} answers lost, ${twins} twins ended, ${seconds} s`,
+  );
   say(counts.length === 0 ? "  nothing lost, doubled or untold" : `  ${counts.join("; ")}; see ${folder}`);
   broken += violations.length;
 }
