@@ -9,6 +9,7 @@ import { createDeeds, type Deed } from "#test/kill/deeds/deeds.ts";
 import { createGitHubDeeds } from "#test/kill/deeds/github.ts";
 import { createSlackDeeds } from "#test/kill/deeds/slack.ts";
 import { judge } from "#test/kill/judge/judge.ts";
+import { withoutTwins } from "#test/kill/judge/twins.ts";
 import type { Violation, Wrong } from "#test/kill/judge/violation.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { BadWorld } from "#test/support/worlds/bad-world.ts";
@@ -18,7 +19,6 @@ import { lookFromOutside, type Outside } from "./outside.ts";
 import { letPeopleAct } from "./people.ts";
 import { untilQuiet, untilSettled } from "./quiet.ts";
 import { createTown, type Town, type TownOptions } from "./town.ts";
-import { withoutTwins } from "./twins.ts";
 
 export interface HistoryOptions extends Pick<TownOptions, "world" | "settlingSeconds"> {
   readonly seed: number;

@@ -1,5 +1,5 @@
 /** Second runs of a dispatch that the bot ended soon: they are counted, and not judged as doubled. */
-import type { Outside, SeenRun } from "./outside.ts";
+import type { Outside, SeenRun } from "#test/kill/outside.ts";
 
 /** The default settling time of the API. */
 const soonMs = 60_000;
