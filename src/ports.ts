@@ -195,6 +195,11 @@ export interface Missed {
    * and the next one may begin after this time.
    */
   readonly keep?: (text: string, moreInMs?: number) => void;
+  /**
+   * Tells what can't be read back, one sentence each, in place of what was told before; an empty list: nothing is
+   * missing as far as this search shows.
+   */
+  readonly tellGaps?: (gaps: readonly string[]) => void;
 }
 
 /** Short texts that are saved beside the threads. Both methods reject like the store. */

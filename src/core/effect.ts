@@ -33,6 +33,8 @@ interface Pending {
   readonly since: string;
   /** Failed tries so far. */
   readonly tries: number;
+  /** How many of them only searched for an earlier one, and found that it may still appear. */
+  readonly searches?: number;
   /** Earliest time of the next try, RFC 3339. */
   readonly notBefore?: string;
   /** The wait that led to `notBefore`, in milliseconds: never wait longer, since the clock may have been set. */

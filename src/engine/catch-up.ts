@@ -16,8 +16,8 @@ import { createLivelyPlaces } from "./lively-places.ts";
 const overlapMs = 15 * 60_000;
 /** Two machines on which the bot runs one after the other. */
 const clocksDifferMs = 60_000;
-/** Older events are not recovered: platforms forget deliveries, and people have moved on. */
-const longestMs = 3 * 24 * 3_600_000;
+/** How long the bot is taken to have been away if its clock was set back by an unknown time. */
+const unknownAwayMs = 3 * 24 * 3_600_000;
 const failureFirstMs = 10_000;
 const defaultLivelyMs = 7 * 24 * 3_600_000;
 
@@ -25,10 +25,12 @@ const defaultLivelyMs = 7 * 24 * 3_600_000;
 export interface CatchUp {
   /** Updates the scopes and places to search from a saved thread. */
   onSaved(thread: Thread): void;
-  /** Starts searching. */
-  open(): void;
+  /** Starts searching. Resolves when what the last process could not read back is known. */
+  open(): Promise<void>;
   /** Starts no further search; resolves when those under way have ended. */
   close(): Promise<void>;
+  /** What can't be read back, in sentences, by the platform's name; platforms without gaps are left out. */
+  gaps(): ReadonlyMap<string, readonly string[]>;
 }
 
 /** Searches the platforms that have `missed`, every `intervalMs`. */
@@ -60,9 +62,13 @@ export function createCatchUp(options: {
   );
   /** Events that could not be saved, which is logged once. */
   const refused = new Set<string>();
+  const gaps = new Map<string, readonly string[]>();
+  /** Why the last search failed, by the platform's name. */
+  const failing = new Map<string, string>();
   /** Places of the threads with an unfinished run. */
   const unfinished = new Map<Ref, readonly Place[]>();
   let open = false;
+  let closed = false;
 
   /** Returns the platform's saved scopes, and those learned since. */
   async function scopesOf(name: string): Promise<Set<Scope>> {
@@ -105,6 +111,26 @@ export function createCatchUp(options: {
     if (failed !== null) throw failed;
   }
 
+  /** Gaps are saved, so that the greeting of the next start can name them. */
+  async function keepGaps(name: string, missing: readonly string[]): Promise<void> {
+    const text = missing.join("\n");
+    if (text === (gaps.get(name) ?? []).join("\n")) return;
+    await notes.keepNote(`gaps-${name}`, text);
+    gaps.set(name, missing);
+  }
+
+  async function loadGaps(name: string): Promise<void> {
+    try {
+      const text = (await notes.note(`gaps-${name}`)) ?? "";
+      if (text !== "") gaps.set(name, text.split("\n"));
+    } catch (error) {
+      log.warn("What could not be read back before is not known", {
+        platform: name,
+        reason: reasonOf(error),
+      });
+    }
+  }
+
   /** Resolves with the time until the next search. */
   async function search(platform: Platform): Promise<number> {
     const { name } = platform;
@@ -116,11 +142,13 @@ export function createCatchUp(options: {
     // Nothing was missed before the very first start.
     if (!Number.isNaN(kept)) {
       // A time ahead of ours: the clock was set back since, by an unknown time.
-      const sinceMs = kept - began > clocksDifferMs ? 0 : Math.min(kept, began) - overlapMs;
-      const since = new Date(Math.max(sinceMs, began - longestMs)).toISOString();
+      const sinceMs =
+        kept - began > clocksDifferMs ? began - unknownAwayMs : Math.min(kept, began) - overlapMs;
+      const since = new Date(sinceMs).toISOString();
       const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
       const text = await notes.note(`kept-${name}`);
       let next: string | null = null;
+      let told: readonly string[] | null = null;
       const events = await platform.missed?.({
         since,
         places,
@@ -131,9 +159,13 @@ export function createCatchUp(options: {
           next = newer;
           waitMs = Math.min(intervalMs, moreInMs);
         },
+        tellGaps(sentences) {
+          told = sentences;
+        },
       });
       await saveAll(events ?? []);
       if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
+      if (told !== null) await keepGaps(name, told);
     }
     await lively.get(name)?.keep();
     // Saved last, so that an interrupted search is repeated.
@@ -149,10 +181,12 @@ export function createCatchUp(options: {
         waitMs = await search(platform);
         if (failures > 0) log.info("Missed events can be recovered again", { platform: platform.name });
         failures = 0;
+        failing.delete(platform.name);
       } catch (error) {
         failures += 1;
+        const reason = reasonOf(error);
+        failing.set(platform.name, `What happened while the bot was away can't be read back now. ${reason}`);
         if (failures === 1) {
-          const reason = reasonOf(error);
           log.warn("Missed events can't be recovered for now", { platform: platform.name, reason });
         }
       }
@@ -178,14 +212,27 @@ export function createCatchUp(options: {
         log.warn("A scope could not be saved", { scope, reason: reasonOf(error) });
       });
     },
-    open() {
+    async open() {
+      await Promise.all([...followed].map(loadGaps));
+      if (closed) return;
       open = true;
       for (const platform of platforms) if (platform.missed) follow(platform);
     },
     async close() {
+      closed = true;
       open = false;
       await searches.idle();
       await Promise.allSettled([...lively.values()].map((places) => places.keep()));
+    },
+    gaps() {
+      const named = [...followed].map(
+        (name) =>
+          [
+            name,
+            [...(failing.has(name) ? [failing.get(name) ?? ""] : []), ...(gaps.get(name) ?? [])],
+          ] as const,
+      );
+      return new Map(named.filter(([, sentences]) => sentences.length > 0));
     },
   };
 }

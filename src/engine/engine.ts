@@ -52,6 +52,8 @@ export interface EngineStatus {
   readonly pendingEffects: number;
   /** Number of effects held for each platform that is not set up, by its name. */
   readonly held: ReadonlyMap<string, number>;
+  /** What can't be read back of the time while the bot was away, in sentences, by the platform's name. */
+  readonly gaps: ReadonlyMap<string, readonly string[]>;
   readonly unfinishedRuns: number;
   /** Effects that are being performed. */
   readonly inFlight: number;
@@ -213,7 +215,7 @@ export function createEngine(options: EngineOptions): Engine {
     if (stopping !== null) return;
     lanes.open();
     poller.open();
-    catchUp?.open();
+    await catchUp?.open();
     if (!isComplete) void loadTheRest();
   }
 
@@ -235,6 +237,7 @@ export function createEngine(options: EngineOptions): Engine {
       unsettled: unsettled.size,
       pendingEffects: lanes.pendingEffects(),
       held: lanes.held(),
+      gaps: catchUp?.gaps() ?? new Map(),
       unfinishedRuns: openRuns.size(),
       inFlight: lanes.inFlight(),
       lastSweep: poller.lastSweep(),

@@ -125,25 +125,31 @@ async function start(config: Config, environment: Given, secrets: string[], log:
     api: () => client.list({ limit: 1, name: rules.runName }),
     ...Object.fromEntries(platforms.map((platform) => [platform.name, () => platform.check()])),
   };
-  const held = (): Readonly<Record<string, string>> =>
-    Object.fromEntries([...engine.status().held].map(([name, count]) => [name, notSetUp(count)]));
+  const notes = (): Readonly<Record<string, string>> => {
+    const { held, gaps } = engine.status();
+    return Object.fromEntries([
+      ...[...held].map(([name, count]) => [name, notSetUp(count)]),
+      ...[...gaps].map(([name, sentences]) => [`${name}_missed`, sentences.join(" ")]),
+    ]);
+  };
   const home = sandboxed ? "/sandbox" : "/readyz";
   web.open({
     routes: {
       ...routesOf(opened),
-      ...statusRoutes(checks, metrics.registry, held),
+      ...statusRoutes(checks, metrics.registry, notes),
       "GET /": (_, response) => response.writeHead(302, { location: home }).end(),
     },
     mounts: building.mounts,
   });
   await engine.start();
   await Promise.all(opened.map((platform) => platform.start?.()));
-  void warnOfUnready(checks, log, held());
+  void warnOfUnready(checks, log, notes());
   const running = stops.move();
   return {
     url,
     connecting: opened.flatMap(({ platform, connecting }) => (connecting?.() ? platform.name : [])),
     held: engine.status().held,
+    gaps: engine.status().gaps,
     stop() {
       for (const drain of building.drains) drain();
       return running.disposeAsync();

@@ -9,18 +9,22 @@ const waiting = (held: number): string =>
   held === 1 ? "1 update waits for it" : `${held} updates wait for it`;
 
 /** The text that a started bot prints: its connections, and the settings for the missing ones. */
-export function greeting(config: Config, { url, connecting = [], held }: Omit<Started, "stop">): string {
+export function greeting(
+  config: Config,
+  { url, connecting = [], held, gaps }: Omit<Started, "stop">,
+): string {
   const publicUrl = config.publicUrl ?? url;
-  const rows = config.platforms.map(({ kind, settings }) => {
+  const rows = config.platforms.flatMap(({ kind, settings }) => {
     if (settings !== null) {
+      const stillConnecting = connecting.includes(kind.name) ? ", still connecting" : "";
       return [
-        kind.title,
-        settings.reached(publicUrl) + (connecting.includes(kind.name) ? ", still connecting" : ""),
+        [kind.title, settings.reached(publicUrl) + stillConnecting],
+        ...(gaps?.get(kind.name) ?? []).map((gap) => ["", gap]),
       ];
     }
     const advice = `not connected; set ${kind.toConnect}`;
     const count = held?.get(kind.name);
-    return [kind.title, count === undefined ? advice : `${advice}; ${waiting(count)}`];
+    return [[kind.title, count === undefined ? advice : `${advice}; ${waiting(count)}`]];
   });
   rows.push(["Agents", agents(config.api)]);
   if (isSandboxed(config.platforms)) rows.push(["Sandbox", `try the bot at ${url}/sandbox`]);

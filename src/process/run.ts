@@ -15,6 +15,8 @@ export interface Started {
   readonly connecting?: readonly string[];
   /** Number of effects that wait for each platform that is not set up, by its name. */
   readonly held?: ReadonlyMap<string, number>;
+  /** What can't be read back of the time while the bot was away, in sentences, by the platform's name. */
+  readonly gaps?: ReadonlyMap<string, readonly string[]>;
   stop(): Promise<void>;
 }
 

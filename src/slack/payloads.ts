@@ -27,9 +27,11 @@ const said = z.object({
 
 const timestamp = z.string().regex(/^\d{1,11}\.\d{1,6}$/);
 
+const messageTypes = ["message", "app_mention"] as const;
+
 /** https://docs.slack.dev/reference/events/message and app_mention; a mention is delivered as both. */
 export const messageEvent = said.extend({
-  type: z.enum(["message", "app_mention"]),
+  type: z.enum(messageTypes),
   channel: z.string().min(1),
   channel_type: z.string().nullish(),
   /** The author's workspace or organization, in a channel that is shared between several. */
@@ -43,52 +45,79 @@ export const messageEvent = said.extend({
 /** A message, from an event or from a list of messages. */
 export type MessageEvent = z.infer<typeof messageEvent>;
 
-/** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload */
-const blockActions = z.object({
-  type: z.literal("block_actions"),
-  trigger_id: z.string().nullish(),
-  response_url: z.string().nullish(),
-  user: z.object({
-    id: z.string().min(1),
-    username: z.string().nullish(),
-    name: z.string().nullish(),
-    team_id: z.string().nullish(),
-  }),
-  channel: z.object({ id: z.string() }).nullish(),
-  container: z
-    .object({
-      channel_id: z.string().nullish(),
-      message_ts: z.string().nullish(),
-      thread_ts: z.string().nullish(),
-    })
-    .nullish(),
-  message: z.object({ ts: z.string().nullish(), thread_ts: z.string().nullish() }).nullish(),
-  actions: z
-    .array(
-      z.object({
-        action_id: z.string(),
-        value: z.string().nullish(),
-        action_ts: timestamp.nullish().catch(null),
-      }),
-    )
-    .min(1),
-});
+/** https://docs.slack.dev/reference/interaction-payloads/block_actions-payload; it has a channel or a container. */
+const blockActions = z
+  .object({
+    type: z.literal("block_actions"),
+    trigger_id: z.string().nullish(),
+    response_url: z.string().nullish(),
+    user: z.object({
+      id: z.string().min(1),
+      username: z.string().nullish(),
+      name: z.string().nullish(),
+      team_id: z.string().nullish(),
+    }),
+    channel: z.object({ id: z.string() }).nullish(),
+    container: z
+      .object({
+        channel_id: z.string().nullish(),
+        message_ts: z.string().nullish(),
+        thread_ts: z.string().nullish(),
+      })
+      .nullish(),
+    message: z.object({ ts: z.string().nullish(), thread_ts: z.string().nullish() }).nullish(),
+    actions: z
+      .array(
+        z.object({
+          action_id: z.string(),
+          value: z.string().nullish(),
+          action_ts: timestamp.nullish().catch(null),
+        }),
+      )
+      .min(1),
+  })
+  .refine(({ channel, container }) => Boolean(channel ?? container));
 /** The press of a button. */
 export type BlockActions = z.infer<typeof blockActions>;
 
-const payload = z.union([
-  z
-    .object({ type: z.literal("event_callback"), event: messageEvent })
-    .transform(({ event }) => ({ kind: "message" as const, message: event })),
-  blockActions.transform((interaction) => ({ kind: "button" as const, interaction })),
-  slashCommand.transform((command) => ({ kind: "command" as const, command })),
-]);
+/** The fields that tell a payload's kind. */
+const outline = z.looseObject({ type: z.unknown().optional(), command: z.unknown().optional() });
+
+/** https://docs.slack.dev/apis/events-api#callback-field */
+const eventCallback = z.object({
+  authorizations: z.array(z.looseObject({})).nullish(),
+  event: z.looseObject({ type: z.string(), subtype: z.unknown().optional() }),
+});
 
 /** A payload of a kind that the bot understands. */
-export type Payload = z.infer<typeof payload>;
+export type Payload =
+  | { readonly kind: "message"; readonly message: MessageEvent }
+  | { readonly kind: "button"; readonly interaction: BlockActions }
+  | { readonly kind: "command"; readonly command: SlashCommand };
 
-/** Returns the payload in the body of a delivery; null: the bot does not understand it. */
-export const readPayload = (body: unknown): Payload | null => payload.safeParse(body).data ?? null;
+/**
+ * Returns the payload in the body of a delivery; null: it is of a kind that does not concern the bot; undefined: it
+ * lacks fields that its kind always has.
+ */
+export function readPayload(body: unknown): Payload | null | undefined {
+  const { type, command } = outline.safeParse(body).data ?? {};
+  if (type === "event_callback") return readEvent(eventCallback.safeParse(body).data?.event);
+  if (type === "block_actions") {
+    const interaction = blockActions.safeParse(body).data;
+    return interaction && { kind: "button", interaction };
+  }
+  if (type !== undefined || command === undefined) return null;
+  const slash = slashCommand.safeParse(body).data;
+  return slash && { kind: "command", command: slash };
+}
+
+function readEvent(event: z.infer<typeof eventCallback>["event"] | undefined): Payload | null | undefined {
+  if (event === undefined) return undefined;
+  const isOther = typeof event.subtype === "string" && !spoken.has(event.subtype);
+  if (isOther || !messageTypes.some((type) => type === event.type)) return null;
+  const message = messageEvent.safeParse(event).data;
+  return message && { kind: "message", message };
+}
 
 /** One of the bot's sections that holds an answer, or a part of one, as plain text. */
 export const plainAnswer = z.object({

@@ -9,6 +9,7 @@ import { createDeeds, type Deed } from "#test/kill/deeds/deeds.ts";
 import { createGitHubDeeds } from "#test/kill/deeds/github.ts";
 import { createSlackDeeds } from "#test/kill/deeds/slack.ts";
 import { judge } from "#test/kill/judge/judge.ts";
+import { withoutTwins } from "#test/kill/judge/twins.ts";
 import type { Violation, Wrong } from "#test/kill/judge/violation.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { BadWorld } from "#test/support/worlds/bad-world.ts";
@@ -35,7 +36,10 @@ export interface HistoryOptions extends Pick<TownOptions, "world" | "settlingSec
 export interface History {
   readonly violations: readonly Violation[];
   readonly deeds: readonly Deed[];
+  /** Without twins. */
   readonly outside: Outside;
+  /** Second runs of a dispatch that the bot ended soon. */
+  readonly twins: number;
   /** Logs and data; removed unless a promise was broken. */
   readonly folder: string;
   /** Writes that were performed and whose answer was lost. */
@@ -73,23 +77,30 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     await Promise.all([killing, acting.over]);
 
     const wrong: Wrong = (promise, what) => void violations.push({ promise, what });
-    if (!(await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs: lagOf(options.world) }))) {
-      wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
+    const lagMs = lagOf(options.world);
+    let isQuiet = await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs });
+    if (isQuiet && lagMs > 0) {
+      // What the lists did not show yet at the last start is read back within minutes, or at the next start.
+      await town.endBot("SIGTERM");
+      isQuiet =
+        (await town.startBot().up) && (await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs }));
     }
+    if (!isQuiet) wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     // After a follow-up the bot polls an ended run for a few more minutes.
     if (settleWithinMs > 0 && !(await untilSettled(town, settleWithinMs))) {
       wrong("everything is settled in the end", `it was not after ${settleWithinMs} ms`);
     }
     await stopInOrder(town, settleWithinMs > 0, wrong);
-    const outside = await lookFromOutside(town);
+    const everything = await lookFromOutside(town);
+    const { outside, twins } = withoutTwins(everything);
     violations.push(...judge(deeds.all, outside, settleWithinMs > 0));
-    await startOnceMore(town, outside, wrong);
+    await startOnceMore(town, everything, wrong);
     failed = violations.length > 0;
     if (failed) {
       const seen = { violations, deeds: deeds.all, ...outside, reactions: [...outside.reactions] };
       writeFileSync(join(town.folder, "outside.json"), JSON.stringify(seen, null, 1));
     }
-    return { violations, deeds: deeds.all, outside, folder: town.folder, lost: town.lost() };
+    return { violations, deeds: deeds.all, outside, twins, folder: town.folder, lost: town.lost() };
   } finally {
     await town.close(failed);
   }

@@ -34,7 +34,7 @@ export interface Outside {
   readonly reactions: ReadonlyMap<string, readonly string[]>;
   /** Labels by place. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
-  /** Ephemeral messages in Slack, by user id. */
+  /** Ephemeral and direct messages in Slack, by user id. */
   readonly whispers: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -56,7 +56,14 @@ export function lookAtPlatforms(town: Town): Omit<Outside, "runs"> {
   const github = town.github.snapshot();
   const reactions = new Map<string, readonly string[]>();
   const posts: Post[] = [];
-  for (const { id, messages } of slack.channels) {
+  /** Direct messages of the bot's, by user id. */
+  const direct = new Map<string, readonly string[]>();
+  for (const { id, kind, members, messages } of slack.channels) {
+    if (kind === "im") {
+      const told = messages.filter(({ user }) => user === "UBOT").map(writtenIn);
+      for (const user of members) direct.set(user, told);
+      continue;
+    }
     for (const message of messages) {
       const given = (message.reactions ?? []).filter(({ users }) => users.includes("UBOT"));
       reactions.set(
@@ -83,7 +90,10 @@ export function lookAtPlatforms(town: Town): Omit<Outside, "runs"> {
     reactions,
     labels: new Map(github.issues.map(({ number, labels }) => [placeOf(number), labels])),
     whispers: Object.fromEntries(
-      Object.entries(slack.ephemerals).map(([user, told]) => [user, told.map(writtenIn)]),
+      slack.users.map(({ id }) => [
+        id,
+        [...(slack.ephemerals[id] ?? []).map(writtenIn), ...(direct.get(id) ?? [])],
+      ]),
     ),
   };
 }

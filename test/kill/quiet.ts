@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded } from "#core/run.ts";
 import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
 import type { SlackDeeds } from "#test/kill/deeds/slack.ts";
+import type { ListedRun } from "./api.ts";
 import { lookFromOutside, type Outside, type SeenRun } from "./outside.ts";
 import type { Town } from "./town.ts";
 
@@ -12,6 +13,8 @@ export interface Healing {
 }
 
 const lookMs = 250;
+/** A run that is still blocked so long after an answer got none: the thread may have passed it on to a newer run. */
+const unansweredMs = 20_000;
 /** The bot counts as quiet after this long without work, beside the world's lag: many ticks of the poller. */
 const quietMs = 2_000;
 
@@ -21,22 +24,29 @@ export async function untilQuiet(
   people: Healing,
   { withinMs, lagMs }: { readonly withinMs: number; readonly lagMs: number },
 ): Promise<boolean> {
-  const answered = new Set<string>();
+  /** When each question was answered. */
+  const answered = new Map<string, number>();
   const until = performance.now() + withinMs;
   const heard = Promise.all([town.slack.delivered(), town.github.idle()]);
   await Promise.race([heard, sleep(withinMs / 2, undefined, { ref: false })]);
   let quietSince = performance.now();
   while (performance.now() < until) {
     const runs = await town.api.runs();
-    const asking = runs.filter(
-      ({ state, run_id, updated_at }) => state === "BLOCKED" && !answered.has(`${run_id} ${updated_at}`),
-    );
+    const questionOf = ({ run_id, updated_at }: ListedRun): string => `${run_id} ${updated_at}`;
+    const blocked = runs.filter(({ state }) => state === "BLOCKED");
+    const asking = blocked.filter((run) => !answered.has(questionOf(run)));
+    for (const run of asking) answered.set(questionOf(run), performance.now());
     if (asking.length > 0) {
-      for (const { run_id, updated_at } of asking) answered.add(`${run_id} ${updated_at}`);
       const outside = await lookFromOutside(town);
       for (const run of outside.runs) {
         if (asking.some(({ run_id }) => run_id === run.run_id)) await answer(town, people, run, outside);
       }
+    }
+    for (const run of blocked) {
+      const answeredAt = answered.get(questionOf(run)) ?? 0;
+      if (performance.now() - answeredAt < unansweredMs + 4 * lagMs) continue;
+      answered.set(questionOf(run), performance.now());
+      await answerByApi(town, run);
     }
     const isBusy =
       !runs.every(({ state }) => isEnded(state)) || (await figure(town, "pending_effects")) !== 0;
@@ -63,7 +73,7 @@ async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }
   const place = cards.find(({ cause }) => cause === run.dispatch)?.place;
   const here = cards.filter((card) => card.place === place).map(({ cause }) => cause);
   if (place === undefined || runs.findLast(({ dispatch }) => here.includes(dispatch)) !== run) {
-    await town.api.followUp(run.run_id, "go on, do:quick");
+    await answerByApi(town, run);
   } else if (place.startsWith("github:")) {
     await people.github.reply(Number(place.slice(place.indexOf("#") + 1)));
   } else {
@@ -71,6 +81,9 @@ async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }
     await people.slack.reply(channel, ts);
   }
 }
+
+const answerByApi = ({ api }: Town, { run_id }: ListedRun): Promise<unknown> =>
+  api.followUp(run_id, "go on, do:quick");
 
 /** A figure from the bot's metrics; NaN if the bot does not answer. */
 async function figure(town: Town, name: string): Promise<number> {

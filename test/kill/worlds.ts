@@ -14,6 +14,9 @@ type Row = Pick<HistoryOptions, "world" | "settlingSeconds"> & {
 
 const often: LostAnswers = { cut: 0.5 };
 const step = (afterMs: number, byMs: number) => (sinceMs: number) => (sinceMs < afterMs ? 0 : byMs);
+/** Up to `mostMs` in either direction, the same whenever the same moment is shown. */
+const jitter = (mostMs: number) => (sinceMs: number) =>
+  Math.round(((Math.imul(sinceMs, 2_654_435_761) >>> 0) / 2 ** 31 - 1) * mostMs);
 
 /** A row each of the failures that were measured from outside before the settling time. */
 const rows: readonly Row[] = [
@@ -75,7 +78,7 @@ const rows: readonly Row[] = [
   },
   {
     name: "the API's clock jitters by 3 s",
-    world: { api: { clockMs: (ms) => Math.round(3_000 * Math.sin(ms / 700)) } },
+    world: { api: { clockMs: jitter(3_000) } },
   },
   {
     name: "this machine's clock put back by 90 s",
@@ -109,7 +112,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 let broken = 0;
 for (const { name, kills = 0, ...row } of rows.filter((each) => each.name.includes(values.only))) {
   const began = performance.now();
-  const { violations, deeds, outside, lost, folder } = await tellHistory({
+  const { violations, deeds, outside, lost, twins, folder } = await tellHistory({
     ...row,
     seed: 1,
     requests: wholeNumber("requests", values.requests, 1, usage),
@@ -122,7 +125,9 @@ for (const { name, kills = 0, ...row } of rows.filter((each) => each.name.includ
   const counts = Object.entries(Object.groupBy(violations, ({ promise }) => promise)).map(
     ([promise, of = []]) => `${of.length} × ${promise}`,
   );
-  say(`${name}: ${deeds.length} requests, ${outside.runs.length} runs, ${lost} answers lost, ${seconds} s`);
+  say(
+    `${name}: ${deeds.length} requests, ${outside.runs.length} runs, ${lost} answers lost, ${twins} twins ended, ${seconds} s`,
+  );
   say(counts.length === 0 ? "  nothing lost, doubled or untold" : `  ${counts.join("; ")}; see ${folder}`);
   broken += violations.length;
 }

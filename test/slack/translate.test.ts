@@ -10,7 +10,7 @@ const at = (agoMs: number): string => `${Math.floor((now - agoMs) / 1000)}.00010
 /** The event in the body of a delivery. */
 function eventIn(body: unknown) {
   const payload = readPayload(body);
-  return payload === null ? null : translate(payload, self, now);
+  return payload ? translate(payload, self, now) : null;
 }
 
 const message = (fields: Record<string, unknown>) => ({

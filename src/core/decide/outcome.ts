@@ -102,17 +102,21 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
 function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): void {
   const tries = effect.tries + 1;
   const ageMs = ageOf(draft, effect);
-  const growingMs = backoffMs(tries, firstWaitMs, longestWaitMs, random);
+  const askedMs = fault.retryAfterMs ?? 0;
+  const isSettling = fault.searching === true && askedMs > 0;
+  const searches = (effect.searches ?? 0) + (isSettling ? 1 : 0);
+  // Searching is no failure: a write that is cut off after many searches is looked for as soon as at first.
+  const growingMs = backoffMs(Math.max(tries - searches, 1), firstWaitMs, longestWaitMs, random);
   // The last try of a read comes at its time limit, not a long wait later.
   const leftMs = isReading(effect) ? readForMs[effect.kind] - ageMs : 0;
   const pauseMs = leftMs > 0 ? Math.min(growingMs, leftMs) : growingMs;
-  const askedMs = fault.retryAfterMs ?? 0;
   const isNewDoubt = effect.uncertain !== true && fault.certainty === "unknown";
   const spreadMs = askedMs * (1 + random / 10);
-  const waitMs = fault.searching && askedMs > 0 ? spreadMs : Math.max(pauseMs, spreadMs);
+  const waitMs = isSettling ? spreadMs : Math.max(pauseMs, spreadMs);
   replaceEffect(draft, {
     ...effect,
     tries,
+    ...(searches > 0 ? { searches } : {}),
     notBefore: new Date(draft.nowMs + waitMs).toISOString(),
     waitMs,
     // How long a follow-up is looked for counts from the try that may have arrived.
@@ -139,7 +143,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
   // A newer view, decided while this one was being sent, is still pending.
   const newer = "revision" in effect && "revision" in outcome && outcome.revision < effect.revision;
   if (newer) {
-    const { notBefore: _, waitMs: __, ageMs: ___, ...rest } = effect;
+    const { notBefore: _, waitMs: __, ageMs: ___, searches: ____, ...rest } = effect;
     const sent =
       rest.kind === "card" && outcome.kind === "card"
         ? { ...rest, at: outcome.place, to: outcome.place, message: outcome.message }

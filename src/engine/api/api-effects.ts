@@ -90,7 +90,7 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
 
 /** Conversations appear later than ends. A run that may have nothing to say is looked at so often, within 7 seconds. */
 const mostSilentTries = 3;
-/** One that should: it succeeded, or the last follow-up or anything new is missing. About a minute. */
+/** One that should: it has a conversation and succeeded, or the last follow-up or anything new is missing. A minute. */
 const mostLaggingTries = 6;
 const notShownYet: Fault = {
   certainty: "refused",
@@ -102,7 +102,8 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const { dispatch, run, tries, followUp, again } = effect;
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
-  const messages = (await api.transcripts.messages(record.runId)) ?? [];
+  const shown = await api.transcripts.messages(record.runId);
+  const messages = shown ?? [];
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
     isLater: (text) => isFollowUpAfter(effect.id, text, thread),
@@ -111,7 +112,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isMissing = answer.text === null && run.state !== "CANCELLED";
   const lags = lacksFollowUp || (isMissing && answer.answered > 0);
-  const mayLag = lags || (isMissing && run.state === "SUCCEEDED");
+  const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
   if (tries < (mayLag ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
   // An earlier turn's answer would mislead people.
   if (lags && isMissing) return failed({ ...notShownYet, retryable: false });

@@ -28,7 +28,7 @@ export async function createRun(
   const request = { ...record.request, prompt: withReference(record.request.prompt, dispatch) };
   if (attempt.uncertain) {
     try {
-      const runs = await findDispatch(api.agentRuns, dispatch, searchFor(record, effect.since, api));
+      const runs = await findDispatch(api.agentRuns, dispatch, searchFor(record, effect, api));
       if (runs === "unsure") return failed(tooManyRuns);
       const kept = runToKeep(record, runs);
       const found = runs.find((run) => run.run_id === kept);
@@ -43,11 +43,19 @@ export async function createRun(
   return { ok: true, kind: "create", runId: created.run_id, state: created.state };
 }
 
-/** Returns where to search for the record's run, which was asked for at `since`, RFC 3339. */
-export function searchFor({ request, factory }: RunRecord, since: string, { clock }: Api): DispatchSearch {
+/**
+ * Returns where to search for the record's run, which was asked for at `since`, RFC 3339. `ageMs`: the effect's age as
+ * far as no step of our clock can hide it.
+ */
+export function searchFor(
+  { request, factory }: RunRecord,
+  { since, ageMs: leastMs = 0 }: { readonly since: string; readonly ageMs?: number },
+  { clock }: Api,
+): DispatchSearch {
   // A factory chooses its runs' names itself, and a skill may do so.
   const isNamed = factory === undefined && request?.skill === undefined;
-  const ageMs = clock.now() - Date.parse(since);
+  const byClockMs = clock.now() - Date.parse(since);
+  const ageMs = byClockMs < 0 ? byClockMs : Math.max(byClockMs, leastMs);
   return { ageMs, name: isNamed ? request?.config.name : undefined, hasMetadata: factory === undefined };
 }
 

@@ -1,5 +1,6 @@
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
+import { createGaps } from "#base/gaps.ts";
 import type { Log } from "#base/log.ts";
 import { rateLimited } from "#base/network-fault.ts";
 import type { PlatformEvent } from "#core/event.ts";
@@ -24,6 +25,8 @@ export interface MissedOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds, monotonic. */
+  readonly elapsed: () => number;
   /** The bot's public address; absent: every webhook with the bot's path counts as its own. */
   readonly publicUrl?: string | undefined;
 }
@@ -32,6 +35,8 @@ export interface MissedOptions {
 const overlapMs = 15 * 60_000;
 /** A repository that could be read again is read back at most this far: people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
+/** The searches of a bot that was not away overlap. */
+const marginMs = 60 * 60_000;
 
 /** A label has different ids in its delivery and when it is read back. */
 const keyOf = (event: PlatformEvent): string =>
@@ -47,12 +52,17 @@ const webhookPath = "/github/webhooks";
  * Creates `Platform.missed` for GitHub: an App reads its webhook's deliveries, a token those of the repositories'
  * webhooks where it may, and both the comments and labels themselves.
  */
-export function createMissed({ client, identity, log, now, publicUrl }: MissedOptions) {
+export function createMissed({ client, identity, log, now, elapsed, publicUrl }: MissedOptions) {
   const asked = new LRUCache<string, true>({ max: remembered });
   const heard = new LRUCache<string, true>({ max: remembered });
   const known = createKnownRepositories(log);
   const { unread } = known;
+  const gaps = createGaps((scope) => {
+    const repo = readScope(scope);
+    return repo === null ? scope : `${repo.owner}/${repo.repo}`;
+  });
   const missedBy = createHookDeliveries({ identity, log, now, asked });
+  /** By `elapsed`. */
   let limitedUntilMs = 0;
 
   const isOurs = (url: string): boolean =>
@@ -101,7 +111,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     const delivered = byApp ?? (await missedByHooks(octokit, repo, sinceMs));
     const wasHeard = (id: string): boolean => heard.has(id);
     const { items, complete } = await readBack({ octokit, repo, where, sinceMs, identity, wasHeard });
-    if (!complete) log.warn("Not all comments and labels of a repository are read back", { ...repo });
+    if (!complete) {
+      log.warn("Not all comments and labels of a repository are read back", { ...repo });
+      gaps.add(
+        scope,
+        `More happened in ${repo.owner}/${repo.repo} while the bot was away than is read back.`,
+      );
+    }
     if (delivered === null) return items;
     const read = new Set(delivered.map(keyOf));
     const others = items.filter((event) => !read.has(keyOf(event)) && !heard.has(keyOf(event)));
@@ -113,17 +129,23 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
 
   /** Returns the events of each repository oldest first. */
   async function look(what: Missed): Promise<readonly PlatformEvent[]> {
-    const { since, scopes, keep } = what;
+    const { since, scopes, keep, tellGaps } = what;
     known.begin(what);
     // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
     await identity();
-    const beganMs = now();
+    const nowMs = now() + client.aheadMs();
+    const oldestMs = nowMs - longestMs;
     // Our clock may have been set while the bot was away, so the last search counts, whose time is GitHub's.
     const lastMs = known.searchedMs() ?? Number.POSITIVE_INFINITY;
-    const sinceMs = Math.max(
-      Math.min(Date.parse(since) + client.aheadMs(), lastMs - overlapMs),
-      beganMs + client.aheadMs() - longestMs,
-    );
+    const askedMs = Math.min(Date.parse(since) + client.aheadMs(), lastMs - overlapMs);
+    if (askedMs < oldestMs - marginMs) {
+      const [from, to] = [askedMs, oldestMs].map((ms) => new Date(ms).toISOString());
+      gaps.add(
+        "old",
+        `What happened on GitHub from ${from} to ${to} is not read back: that is too long ago.`,
+      );
+    }
+    const sinceMs = Math.max(askedMs, oldestMs);
     const { asApp } = client;
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
@@ -133,13 +155,11 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
-      const fromMs = Math.max(
-        Math.min(sinceMs, unread.get(scope) ?? sinceMs),
-        now() + client.aheadMs() - longestMs,
-      );
+      const fromMs = Math.max(Math.min(sinceMs, unread.get(scope) ?? sinceMs), oldestMs);
       try {
         events.push(...(await missedIn(scope, repo, fromMs, byApp)));
         unread.delete(scope);
+        gaps.read(scope);
         reads += 1;
       } catch (error) {
         const { limited, retryable, reason } = faultOf(error, now());
@@ -148,11 +168,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
         if (retryable) failures.push(error);
         const isNew = !unread.has(scope);
         unread.set(scope, fromMs);
+        gaps.unreadable(scope, reason);
         log[retryable && isNew ? "warn" : "debug"]("A repository can't be read", { scope, reason });
       }
     }
+    tellGaps?.(gaps.sentences());
     if (reads === 0 && failures.length > 0) throw failures[0];
-    keep?.(known.text(beganMs + client.aheadMs()));
+    keep?.(known.text(nowMs));
     return byApp === null ? events : inOrder(byApp, events);
   }
 
@@ -167,13 +189,13 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
 
     /** See `Platform.missed`. Rejects without a request while a rate limit lasts. */
     async missed(what: Missed): Promise<readonly PlatformEvent[]> {
-      if (now() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
+      if (elapsed() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
       try {
         return await look(what);
       } catch (error) {
         if (error instanceof StillMore) throw error;
         const { reason, retryAfterMs } = faultOf(error, now());
-        if (retryAfterMs !== undefined) limitedUntilMs = now() + retryAfterMs;
+        if (retryAfterMs !== undefined) limitedUntilMs = elapsed() + retryAfterMs;
         throw new Error(reason, { cause: error });
       }
     },

@@ -87,7 +87,14 @@ export function createGitHubPlatform({
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
-  const { missed, heard, learn } = createMissed({ client, identity: identity.known, log, now, publicUrl });
+  const { missed, heard, learn } = createMissed({
+    client,
+    identity: identity.known,
+    log,
+    now,
+    elapsed,
+    publicUrl,
+  });
 
   const textOf = (effect: CardEffect | ReplyEffect | TellEffect): string =>
     markdownOf(effect.view, {

@@ -192,6 +192,8 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
     calls: calls as readonly Call[],
     /** Makes the next matching requests fail. */
     fail: faults.add,
+    /** Ends all failures. */
+    heal: faults.clear,
     revokeInstallationTokens: access.revokeAll,
 
     snapshot: (): GitHubSnapshot => structuredClone(state),

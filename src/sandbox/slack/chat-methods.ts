@@ -32,7 +32,8 @@ const metadataOf = ({ metadata }: Params) => (metadata === undefined ? {} : { me
 
 const postMessage: Method = (params, context) => {
   const { workspace } = context;
-  const channel = channelFor(params, context);
+  // A person's id stands for the direct messages with the app.
+  const channel = workspace.directWith(textParam(params, "channel")) ?? channelFor(params, context);
   if (channel.archived === true) throw new Refusal("is_archived");
   const words = wordsOf(params);
   const thread = threadOf(params);

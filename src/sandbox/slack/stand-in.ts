@@ -173,6 +173,8 @@ export function createSlackStandIn(options: SlackStandInOptions) {
     calls: calls as readonly SlackCall[],
     /** Makes the next calls of a method fail. */
     fail: faults.add,
+    /** Ends all failures. */
+    heal: faults.clear,
     /** Resolves when all events have been delivered. */
     delivered: idle,
     /** Ends repetitions and connections. */

@@ -109,14 +109,33 @@ export function createWorkspace(initial: SlackSnapshot, now: () => number, condi
     return `${Math.floor(lastMicroseconds / 1e6)}.${String(lastMicroseconds % 1e6).padStart(6, "0")}`;
   };
 
+  const botUser = state.users.find(({ bot }) => bot)?.id ?? "UBOT";
+
   return {
-    botUser: state.users.find(({ bot }) => bot)?.id ?? "UBOT",
+    botUser,
     botId: "B0SANDBOX",
     appId: "A0SANDBOX",
     team: state.team,
     snapshot: (): SlackSnapshot => structuredClone(state),
     /** By id or by name. */
     channel,
+    /** The direct messages of the person with this id and the bot, opened if need be; undefined: nobody has it. */
+    directWith(id: string): SlackChannel | undefined {
+      const user = state.users.find((each) => each.id === id && !each.bot);
+      if (user === undefined) return undefined;
+      const found = state.channels.find(({ kind, members }) => kind === "im" && members.includes(id));
+      if (found !== undefined) return found;
+      const { name } = user;
+      const opened = {
+        id: `D0${id}`,
+        name: `dm-${name}`,
+        kind: "im" as const,
+        members: [id, botUser],
+        messages: [],
+      };
+      change({ ...state, channels: [...state.channels, opened] });
+      return opened;
+    },
     /** By id or by name. */
     user: (idOrName: string): SlackUser | undefined =>
       state.users.find(({ id, name }) => id === idOrName || name === idOrName),

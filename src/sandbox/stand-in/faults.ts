@@ -25,6 +25,9 @@ export function createFaults<F extends Fault>() {
     add(fault: F): void {
       pending.push({ fault, left: fault.times ?? 1 });
     },
+    clear(): void {
+      pending = [];
+    },
     /** Consumes one use of the first matching fault; undefined if none matches. */
     take(hits: (fault: F) => boolean): F["with"] | undefined {
       const entry = pending.find(({ fault }) => hits(fault));

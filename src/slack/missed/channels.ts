@@ -23,8 +23,16 @@ const listPage = z.object({
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
-/** Creates the list of the channels and direct messages that the bot is in. */
-export function createChannels(client: WebClient, log: Log) {
+/** The list of the channels and direct messages that the bot is in. */
+export interface Channels {
+  /** Returns the channels of the types that Slack lists to the app. Rejects as `WebClient` does. */
+  list(team: string): Promise<readonly Scope[]>;
+  /** Returns a sentence about the types that Slack did not list; none: it listed all. */
+  gaps(): readonly string[];
+}
+
+/** Creates the list. */
+export function createChannels(client: WebClient, log: Log): Channels {
   /** Types that Slack did not list, which is logged once. */
   const lacking = new Set<ChannelType>();
   let reason = "";
@@ -60,8 +68,7 @@ export function createChannels(client: WebClient, log: Log) {
     }
   }
 
-  /** Returns the channels of the types that Slack lists to the app. Rejects as `WebClient` does. */
-  return async (team: string): Promise<readonly Scope[]> => {
+  async function listAll(team: string): Promise<readonly Scope[]> {
     const all = lacking.size === 0 ? await listOrLack(team, allTypes) : null;
     if (all !== null) return all;
     const found: Scope[] = [];
@@ -69,14 +76,23 @@ export function createChannels(client: WebClient, log: Log) {
     for (const type of allTypes) {
       const some = await listOrLack(team, [type]);
       if (some === null) lacking.add(type);
-      else found.push(...some);
+      else {
+        lacking.delete(type);
+        found.push(...some);
+      }
     }
-    if (lacking.size > before) {
-      log.warn(
-        "Slack does not list all channels of the bot: messages from while it was away are read back only where it was used before",
-        { scopes: [...lacking].map((type) => types[type]).join(", "), reason },
-      );
-    }
+    if (lacking.size > before) log.warn(unlisted, { scopes: scopesOf(lacking), reason });
     return found;
+  }
+
+  return {
+    list: listAll,
+    gaps: () => (lacking.size === 0 ? [] : [`${unlisted} (scopes: ${scopesOf(lacking)}). ${reason}`]),
   };
 }
+
+const unlisted =
+  "Slack does not list all channels of the bot: messages from while it was away are read back only where it was used before";
+
+const scopesOf = (lacking: Iterable<ChannelType>): string =>
+  [...lacking].map((type) => types[type]).join(", ");

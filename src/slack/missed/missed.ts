@@ -1,5 +1,6 @@
 /** What people said to the bot while it was not listening: read back from its channels, messages and threads. */
 import type { WebClient } from "@slack/web-api";
+import { createGaps } from "#base/gaps.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { PersonEvent, ReplyEvent } from "#core/event.ts";
@@ -42,7 +43,8 @@ const kindOf = (target: string): Kind => (readPlace(target)?.threadTs === undefi
  * continues the round where the last search stopped, and begins the next round when that is over.
  */
 export function createMissed({ client, identity, time, clock, log }: MissedOptions) {
-  const listChannels = createChannels(client, log);
+  const channelList = createChannels(client, log);
+  const gaps = createGaps((target) => readPlace(target)?.channel ?? target);
   /** Ends of rate limits, by `Clock.elapsed`. */
   const limits: Record<Kind, number> = { thread: 0, channel: 0 };
   /** The last text that was kept; `isOver`: its round has read all but what Slack failed to show. */
@@ -63,16 +65,20 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
     const nowMs = time.now();
     const since = before === null ? time.windowFrom(missed.since) : before.untilMs - skewMs;
     if (since < nowMs - longestMs - skewMs) {
-      log.warn("What people said in Slack more than seven days ago is not read back", {
-        from: new Date(since).toISOString(),
-      });
+      const [from, to] = [since, nowMs - longestMs].map((ms) => new Date(ms).toISOString());
+      log.warn("What people said in Slack more than seven days ago is not read back", { from });
+      gaps.add(
+        "old",
+        `What people said in Slack from ${from} to ${to} is not read back: that is too long ago.`,
+      );
     }
     const readFrom = (ms: number) => ({ fromMs: Math.max(Math.min(ms, nowMs - skewMs), nowMs - longestMs) });
-    const channels = [...(await listChannels(self.teamId)), ...missed.scopes];
+    const channels = [...(await channelList.list(self.teamId)), ...missed.scopes];
     const targets = [...missed.places, ...channels, ...(missed.lively ?? [])].filter((target) =>
       readPlace(target),
     );
     done.clear();
+    gaps.keepOnly(targets);
     pagesOfRound = 0;
     const unread = new Map(targets.map((target) => [target, readFrom(since)]));
     for (const [target, { fromMs }] of before?.unread ?? []) unread.set(target, readFrom(fromMs));
@@ -86,6 +92,8 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
       return;
     }
     round.unread.delete(target);
+    // A deleted thread is no gap.
+    if (fault.code !== "thread_not_found") gaps.unreadable(target, fault.reason);
     const fields = { target, reason: fault.reason };
     if (fault.code !== "missing_scope")
       return log.debug("A channel or thread in Slack can't be read", fields);
@@ -134,6 +142,7 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
         failures = 0;
         successes += 1;
         troubled.delete(target);
+        gaps.read(target);
       } catch (error) {
         const fault = faultOf(error);
         if (fault.limited || !fault.retryable) unreadable(round, target, fault);
@@ -194,6 +203,7 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
     logLimit(round.unread.size);
     if (isRead && startedAt !== null) nextRoundAt = startedAt + pagesOfRound * perPageMs;
     last = { text: writeRound(round), isOver: isRead };
+    missed.tellGaps?.([...gaps.sentences(), ...channelList.gaps()]);
     missed.keep?.(last.text, round.unread.size === 0 ? undefined : moreInMs(round));
     return [...events.values()].toSorted(
       ({ message: one }, { message: other }) =>

@@ -20,10 +20,10 @@ export interface ListenerOptions {
   readonly signingSecret: string;
   readonly log: Log;
   /**
-   * Resolves when the payload's event is durable or not for the bot; a rejection makes Slack deliver it again. The
-   * event may wait `patienceMs` for what it belongs to.
+   * Resolves when the payload's event is durable or not for the bot, with false if the payload is malformed; a
+   * rejection makes Slack deliver it again. The event may wait `patienceMs` for what it belongs to.
    */
-  readonly take: (payload: unknown, patienceMs: number) => Promise<void>;
+  readonly take: (payload: unknown, patienceMs: number) => Promise<boolean>;
 }
 
 /** Returns the HTTP listener, which answers every request itself; see `SlackReceiver.listener`. */
@@ -41,7 +41,9 @@ export function createListener({ signingSecret, log, take }: ListenerOptions) {
       log.warn("A request to the Slack endpoint was refused", { error: String(error) });
       return answer(response, HTTPModuleFunctions.isRawBodyError(error) ? error.statusCode : 401);
     }
-    if (typeof body !== "object" || body === null || Array.isArray(body)) return answer(response, 400);
+    if (typeof body !== "object" || body === null || Array.isArray(body)) {
+      return answer(response, 400, "The body is neither a JSON object nor a form.");
+    }
     const { data } = check.safeParse(body);
     if (data !== undefined) {
       if ("challenge" in data) return HTTPModuleFunctions.buildUrlVerificationResponse(response, data);
@@ -53,8 +55,8 @@ export function createListener({ signingSecret, log, take }: ListenerOptions) {
       answer(response, 503);
     }, answerMs - spentMs);
     try {
-      await take(body, patienceMs - spentMs);
-      answer(response, 200);
+      if (await take(body, patienceMs - spentMs)) answer(response, 200);
+      else answer(response, 400, "The payload lacks fields that this kind always has.");
     } catch (error) {
       log.warn("Slack has to deliver an event again", { error: String(error) });
       answer(response, 503);
@@ -73,6 +75,9 @@ function parse(request: Parameters<typeof HTTPModuleFunctions.parseHTTPRequestBo
   }
 }
 
-function answer(response: ServerResponse, status: number): void {
-  if (!response.headersSent) response.writeHead(status).end();
+/** `text`: a sentence for whoever looks at the answer. */
+function answer(response: ServerResponse, status: number, text?: string): void {
+  if (response.headersSent) return;
+  if (text === undefined) response.writeHead(status).end();
+  else response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${text}\n`);
 }

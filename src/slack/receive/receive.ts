@@ -25,8 +25,8 @@ export interface SlackReceiverOptions extends SlackSettings {
 export interface SlackReceiver {
   /**
    * Answers `POST /slack/events`; absent in Socket Mode. 200: the event is durable or not for the bot; 400:
-   * neither a JSON object nor a form; 401: forged or stale signature; 413: too long; 503: Slack has to deliver
-   * it again. `waitedMs`: how long the request has already waited.
+   * neither a JSON object nor a form, or without fields that its kind always has; 401: forged or stale signature;
+   * 413: too long; 503: Slack has to deliver it again. `waitedMs`: how long the request has already waited.
    */
   readonly listener?: (
     request: IncomingMessage,
@@ -46,16 +46,18 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
   const { accept, log, now, botToken, receive, apiUrl } = options;
   const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log }));
 
-  /** Rejects if the event was not taken in, so that Slack delivers it again. */
-  async function take(body: unknown, patienceMs: number): Promise<void> {
+  /** Resolves with false if the payload is malformed. Rejects if the event was not taken in, so that Slack delivers it again. */
+  async function take(body: unknown, patienceMs: number): Promise<boolean> {
     const payload = readPayload(body);
-    if (payload === null) return;
+    if (payload === undefined) log.error("A delivery from Slack could not be understood");
+    if (!payload) return payload === null;
     const event = translate(payload, await identity(), now());
-    if (event === null) return;
+    if (event === null) return true;
     const taken = await accept(event, patienceMs).catch((error: unknown) => {
       throw new Error(`${event.id} was not taken in: ${error}`, { cause: error });
     });
     if (taken === "again") throw new Error(`${event.id} came before what it belongs to`);
+    return true;
   }
 
   const socket = receive.kind === "socket" ? createSocket({ ...receive, apiUrl, log, take }) : null;

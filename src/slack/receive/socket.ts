@@ -11,10 +11,10 @@ export interface SocketOptions {
   readonly apiUrl?: string | undefined;
   readonly log: Log;
   /**
-   * Resolves when the payload's event is durable or not for the bot; a rejection leaves it unacked. The event may
-   * wait `patienceMs` for what it belongs to.
+   * Resolves when the payload's event is durable, not for the bot, or malformed; a rejection leaves it unacked. The
+   * event may wait `patienceMs` for what it belongs to.
    */
-  readonly take: (payload: unknown, patienceMs: number) => Promise<void>;
+  readonly take: (payload: unknown, patienceMs: number) => Promise<unknown>;
 }
 
 /** A Socket Mode connection that reconnects whenever it ends. */

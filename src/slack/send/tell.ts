@@ -1,16 +1,17 @@
-import type { WebClient } from "@slack/web-api";
+import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import { retryAfterMs } from "#base/network-fault.ts";
 import type { TellEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { faultOf, faultOfStatus, unreachable } from "#slack/faults.ts";
 import type { SlackPlace } from "#slack/place.ts";
 import { toMessage } from "./blocks.ts";
+import { metadataOf } from "./look-up.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
 
 /**
  * Sends one person a private message: through the response URL of a command or a button, which also works where
- * the bot is not a member, or in the channel once that URL has expired (30 minutes, 5 responses). A private
- * message can't be looked up, so an uncertain try is repeated.
+ * the bot is not a member, or in the channel once that URL has expired (30 minutes, 5 responses), or as a direct
+ * message where the bot can't post. A private message can't be looked up, so an uncertain try is repeated.
  * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
  */
 export async function tell(
@@ -23,19 +24,32 @@ export async function tell(
     const outcome = await respond(effect.answerVia, effect, timeoutMs);
     if (outcome !== "expired") return outcome;
   }
-  if (effect.person.platform !== "slack") return { ok: false, fault: unreachable };
-  await withPlainFallback(effect.view, (message) =>
-    client.chat.postEphemeral({
-      channel,
-      user: effect.person.id,
-      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
-      ...message,
-    }),
-  );
+  const { platform, id: user } = effect.person;
+  if (platform !== "slack") return { ok: false, fault: unreachable };
+  const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+  try {
+    await withPlainFallback(effect.view, (message) =>
+      client.chat.postEphemeral({ channel, user, ...thread, ...message }),
+    );
+  } catch (error) {
+    if (!(error instanceof WebAPIPlatformError) || !closed.has(error.data.error)) throw error;
+    // A person's id as the channel is the direct messages with the app.
+    await withPlainFallback(effect.view, (message) =>
+      client.chat.postMessage({ channel: user, ...message, metadata: metadataOf(effect) }),
+    );
+  }
   return told;
 }
 
 const told: Outcome = { ok: true, kind: "tell" };
+
+/** Refusals of a channel in which the bot can't post, or that the person has left. */
+const closed: ReadonlySet<string> = new Set([
+  "not_in_channel",
+  "channel_not_found",
+  "is_archived",
+  "user_not_in_channel",
+]);
 
 async function respond(url: string, effect: TellEffect, timeoutMs: number): Promise<Outcome | "expired"> {
   let response: Response;

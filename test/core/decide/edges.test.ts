@@ -270,3 +270,17 @@ test("private messages about a retried run go to the person who retried it", () 
   it.fails("reply");
   expect(it.one("tell")).toMatchObject({ person: bob, answerVia: "https://hooks.example.com/bob" });
 });
+
+test("searches for an earlier try don't lengthen the waits after failures", () => {
+  const it = story();
+  it.give(mention("fix it"));
+  const unknown = { retryable: true, certainty: "unknown" } as const;
+  for (let round = 0; round < 3; round += 1) {
+    it.fails("create", unknown);
+    expect(it.one("create").waitMs).toBeLessThanOrEqual(1_000 * 2 ** round);
+    for (let look = 0; look < 6; look += 1) {
+      it.fails("create", { ...unknown, searching: true, retryAfterMs: 15_000 });
+      expect(it.one("create").waitMs).toBeLessThanOrEqual(16_500);
+    }
+  }
+});

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "#core/outcome.ts";
+import { dispatchKey } from "#core/run.ts";
 import { create, reply, setUp } from "#test/support/engine/set-up.ts";
 import { newRecord, newThread, requestOf } from "#test/support/engine/small-decide.ts";
 import { success } from "#test/support/engine/stand-in-platform.ts";
@@ -65,4 +66,20 @@ test("timers keep their time when the clock is put back", async () => {
   clock.step(-day);
   await clock.advance(22_000);
   expect(chat.tries).toHaveLength(2);
+});
+
+test("after the clock was put back, an earlier try is looked for as far back as the effect is old", async () => {
+  const { engine, api, clock, store } = setUp();
+  const hour = 3_600_000;
+  const ago = (ms: number): string => new Date(clock.now() - ms).toISOString();
+  api.pageSize = 1;
+  api.add({ run_id: "mine", created_at: ago(3 * hour), metadata: { [dispatchKey]: "d1" } });
+  for (const ms of [2 * hour, hour, 0]) api.add({ run_id: `other-${ms}`, created_at: ago(ms) });
+  const runs = [newRecord("d1", { request: requestOf("d1") })];
+  const effects = [create("d1", { since: ago(600_000), ageMs: 3 * hour, tries: 3, uncertain: true })];
+  store.put(newThread("chat:a", { runs, effects }));
+  await engine.start();
+  await clock.advance(5 * 60_000);
+  expect(api.count("create")).toBe(0);
+  expect(store.get("chat:a").runs[0]?.runId).toBe("mine");
 });

@@ -106,7 +106,7 @@ function judgeEnds(
   }
 }
 
-/** The latest run of a place is the one whose card was posted last. */
+/** The latest run of a place is the one whose card was posted last; one that may continue counts as later. */
 function judgeLabels(
   { labels: found, runs }: Outside,
   cards: ReadonlyMap<string, readonly Post[]>,
@@ -118,7 +118,7 @@ function judgeLabels(
     const here = runs.filter(({ dispatch }) => cards.get(dispatch)?.some((card) => card.place === place));
     const latest = here.at(-1);
     const expected = latest === undefined ? [] : [labels[latest.state] ?? "?"];
-    if (latest !== undefined && mayContinue(latest, isSettled) && state.join() === "agent:queued") continue;
+    if (here.some((run) => mayContinue(run, isSettled)) && state.join() === "agent:queued") continue;
     if (state.join() !== expected.join()) {
       const why = latest === undefined ? "no run" : `${firstOf(latest.dispatch)} ${latest.state}`;
       wrong(

@@ -257,7 +257,7 @@ test("an endless body is refused while it arrives, and its connection ends", asy
   expect(world.events).toEqual([]);
 });
 
-test("edits, deletions, joins and malformed payloads are acked and ignored", async () => {
+test("edits, deletions, joins and events of other kinds are acked and ignored", async () => {
   await using world = await createWorld();
   const act = { user: "alice", channel: "general" };
   const { ts } = await world.slack.say({ ...act, text: "hello" });
@@ -269,7 +269,7 @@ test("edits, deletions, joins and malformed payloads are acked and ignored", asy
   ]);
   for (const event of [
     { type: "reaction_added", user: "UALICE", item: { type: "message", channel: "C0GENERAL", ts } },
-    { type: "message", channel: "C0GENERAL", channel_type: "channel" },
+    { type: "message", subtype: "a_subtype_of_next_year", channel: "C0GENERAL" },
     { type: "an_event_of_next_year" },
   ]) {
     const body = JSON.stringify({ type: "event_callback", team_id: "T0SANDBOX", event });
@@ -285,7 +285,7 @@ test("signed bodies of an unknown kind are answered at once: 200 for an object, 
     "{}",
     '{"type":"view_closed"}',
     '{"event":null}',
-    '{"type":"event_callback","event":5}',
+    '{"type":"event_callback","event":{"type":"an_event_of_next_year","ts":null}}',
   ]) {
     expect([body, (await world.slack.send(body)).status]).toEqual([body, 200]);
     const payload = `payload=${encodeURIComponent(body)}`;

@@ -63,12 +63,33 @@ test("a private message that Slack limits or fails is tried again", async () => 
   expect(whispers(world)).toEqual([]);
 });
 
-test("a private message to a person of another platform is refused", async () => {
+test("where the bot can't post, and the response URL has expired, a private message is a direct one", async () => {
   await using world = await createWorld();
+  const gone = `${world.slack.baseUrl}/respond/unknown`;
+  await performed(world.platform, tell(random, { answerVia: gone }));
+  await performed(world.platform, tell(random));
+  const { channels } = world.slack.snapshot();
+  expect(whispers(world)).toEqual([]);
+  expect(channels.filter(({ kind }) => kind === "im")).toMatchObject([
+    {
+      members: ["UALICE", "UBOT"],
+      messages: [{ text: "Only you see this" }, { text: "Only you see this" }],
+    },
+  ]);
+  expect(world.events.filter(({ by }) => by.id === "UBOT")).toEqual([]);
+});
+
+test("a private message that Slack refuses even as a direct one fails", async () => {
+  await using world = await createWorld();
+  world.slack.fail({ method: "chat.postMessage", with: { error: "messages_tab_disabled" } });
   expect(await faultOf(world.platform, tell(random))).toMatchObject({
-    code: "not_in_channel",
+    code: "messages_tab_disabled",
     retryable: false,
   });
+});
+
+test("a private message to a person of another platform is refused", async () => {
+  await using world = await createWorld();
   const person = { platform: "github", id: "octo", name: "octo", bot: false };
   expect(await faultOf(world.platform, tell(general, { person }))).toMatchObject({ retryable: false });
 });

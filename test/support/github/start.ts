@@ -44,13 +44,16 @@ export interface StartOptions {
   readonly publicUrl?: string;
 }
 
-/** Starts both. `clock.ms` is the adapter's time; the stand-in's differs by `skewMs`, and its lists lag. */
+/**
+ * Starts both. `clock.ms` is the time; somebody set the adapter's clock by `stepMs`, the stand-in's differs by
+ * `skewMs`, and its lists lag.
+ */
 export async function start(options: StartOptions = {}) {
-  const clock = { ms: Date.parse("2026-03-01T12:00:00Z"), skewMs: 0, lagMs: 0 };
+  const clock = { ms: Date.parse("2026-03-01T12:00:00Z"), stepMs: 0, skewMs: 0, lagMs: 0 };
   if (options.realTime) Object.defineProperty(clock, "ms", { get: Date.now });
   // JWTs and their expiry are checked against the real clock by Octokit.
   else if (options.auth !== undefined && "appId" in options.auth) clock.ms = Date.now();
-  const now = (): number => clock.ms;
+  const now = (): number => clock.ms + clock.stepMs;
   const events: PlatformEvent[] = [];
   const { log, lines } = recordingLog();
   const hook = { url: "" };
@@ -79,7 +82,7 @@ export async function start(options: StartOptions = {}) {
     apiUrl: api.url,
     log,
     now,
-    elapsed: now,
+    elapsed: () => clock.ms,
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
     ...(options.permissionTtlMs === undefined ? {} : { permissionTtlMs: options.permissionTtlMs }),
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),

@@ -8,11 +8,12 @@ const run = z.looseObject({
   state: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
+  started_at: z.string().nullish(),
 });
 type ShownRun = z.infer<typeof run>;
 const page = z.looseObject({ runs: z.array(run) });
 const message = z.looseObject({ timestamp: z.string().nullish() });
-const step = z.looseObject({ messages: z.array(message) });
+const step = z.looseObject({ id: z.string(), messages: z.array(message) });
 const conversation = z.looseObject({ steps: z.array(step) });
 const slackMessages = z.looseObject({ messages: z.array(z.looseObject({ ts: z.string() })) });
 const comments = z.array(z.looseObject({ created_at: z.string() }));
@@ -29,12 +30,13 @@ const isRun = (path: string): boolean => /\/agent\/runs\/[^/]+$/.test(path);
 /** Returns the behaviour of an Agent Runs API; `random` returns 0 to 1. */
 export function badApi(bad: BadApi, random: () => number): Behaviour {
   const startedAt = Date.now();
-  /** Versions of each run that were seen, with the time and the clock of their first sight. */
-  const versions = new Map<
-    string,
-    { readonly at: number; readonly shiftMs: number; readonly run: ShownRun }[]
-  >();
+  /** Versions of each run that were seen, with their real times. */
+  const versions = new Map<string, { readonly at: number; readonly run: ShownRun }[]>();
   const shiftAt = (ms: number): number => bad.clockMs?.(ms - startedAt) ?? 0;
+  /** When each text of a turn under way was first seen, by run and step: such texts have no time. */
+  const live = new Map<string, number>();
+  /** The time as the service's clock stamped it: a moment has one stamp wherever it is shown. */
+  const stamped = (time: string): string => timeOf(Date.parse(time) + shiftAt(Date.parse(time)));
 
   /** Returns the run as it was `lagMs` ago, by the service's clock of that time; null: it was not there yet. */
   function asOf(shown: ShownRun, lagMs: number): ShownRun | null {
@@ -44,14 +46,15 @@ export function badApi(bad: BadApi, random: () => number): Behaviour {
       ({ run: { state, updated_at } }) => state === shown.state && updated_at === shown.updated_at,
     );
     const at = Date.parse(shown.updated_at);
-    if (!isKnown) known.push({ at, shiftMs: shiftAt(at), run: shown });
+    if (!isKnown) known.push({ at, run: shown });
     const version = known.findLast((one) => Date.now() - one.at >= lagMs);
     if (version === undefined) return null;
-    const createdMs = Date.parse(version.run.created_at);
+    const { created_at, updated_at, started_at } = version.run;
     return {
       ...version.run,
-      created_at: timeOf(createdMs + shiftAt(createdMs)),
-      updated_at: timeOf(version.at + version.shiftMs),
+      created_at: stamped(created_at),
+      updated_at: stamped(updated_at),
+      ...(started_at ? { started_at: stamped(started_at) } : {}),
     };
   }
 
@@ -88,9 +91,14 @@ export function badApi(bad: BadApi, random: () => number): Behaviour {
         const read = conversation.parse(json);
         const lagMs = bad.conversationLagMs ?? 0;
         const steps = read.steps.flatMap((one) => {
-          const messages = one.messages.filter(
-            ({ timestamp }) => Date.now() - Date.parse(timestamp ?? "1970-01-01T00:00:00Z") >= lagMs,
-          );
+          const messages = one.messages.flatMap((each) => {
+            const { timestamp } = each;
+            const key = `${pathname} ${one.id}`;
+            if (!timestamp && !live.has(key)) live.set(key, Date.now());
+            const saidAt = timestamp ? Date.parse(timestamp) : (live.get(key) ?? 0);
+            if (Date.now() - saidAt < lagMs) return [];
+            return [timestamp ? { ...each, timestamp: stamped(timestamp) } : each];
+          });
           return messages.length === 0 ? [] : [{ ...one, messages }];
         });
         return steps.length === 0 ? { json: notFound, status: 404 } : { json: { ...read, steps } };
