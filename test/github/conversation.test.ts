@@ -14,6 +14,11 @@ function twoRepositories() {
   return initial;
 }
 
+function succeed({ api }: Awaited<ReturnType<typeof startWhole>>, run: string): void {
+  api.conversations.get(run)?.push({ role: "assistant", text: "Done." });
+  api.turn(run, "SUCCEEDED");
+}
+
 describe("a conversation goes on", () => {
   it.concurrent("in a renamed repository", async () => {
     await using bot = await startWhole({});
@@ -24,7 +29,7 @@ describe("a conversation goes on", () => {
     bot.standIn.renameRepo(repo, "octo/web");
     await bot.comment("And the docs", 1, "octo/web");
     await eventually("the follow-up", () => bot.api.conversations.get(run)?.length === 1);
-    bot.api.turn(run, "SUCCEEDED");
+    succeed(bot, run);
     await bot.ourWith("succeeded");
     await bot.quiet();
     expect(bot.api.count("create")).toBe(1);
@@ -48,7 +53,7 @@ describe("a conversation goes on", () => {
         await bot.comment("And the docs", number, "octo/site");
         await eventually("the follow-up", () => bot.api.conversations.get(run)?.length === 1);
       }
-      bot.api.turn(run, "SUCCEEDED");
+      succeed(bot, run);
       await bot.ourWith("succeeded");
       await bot.quiet();
       expect(bot.ours().map((one) => [one.repo, one.issue])).toEqual([
@@ -75,7 +80,7 @@ describe("a conversation goes on", () => {
     later.api.add({ ...[...bot.api.runs.values()][0], run_id: run });
     await later.comment("And the docs");
     await eventually("the follow-up", () => later.api.conversations.get(run)?.length === 1);
-    later.api.turn(run, "SUCCEEDED");
+    succeed(later, run);
     await later.ourWith("succeeded");
     await later.quiet();
     expect(stored.size()).toBe(1);
@@ -96,7 +101,7 @@ it.concurrent("a run costs at most six writes from its label to its reply, once 
     bot.api.turn(run, "INPROGRESS");
     await eventually("the label", () => bot.labels(issue).includes("agent:running"));
     await bot.quiet();
-    bot.api.turn(run, "SUCCEEDED");
+    succeed(bot, run);
     await eventually("the end", () => bot.labels(issue).includes("agent:done"));
     await bot.quiet();
     expect(bot.labels(issue)).toEqual(["agent", "agent:done"]);
