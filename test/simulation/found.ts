@@ -19,4 +19,6 @@ export const found: readonly { readonly seed: number; readonly what: string }[] 
     what: "a snapshot from before a follow-up settled the run, and its next end was not told",
   },
   { seed: 714_213, what: "a reply to a request that came after a later one was not taken for a reply" },
+  { seed: 5535, what: "a reply was used up while the run that it belongs to was still being attached" },
+  { seed: 1398, what: "a clock that was set back hid what was said while the bot was away" },
 ];

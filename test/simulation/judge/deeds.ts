@@ -169,7 +169,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
         wrong("no silence", `${event.id} did not reach the agent, and nobody was told`);
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
-      if (intent === "say" && (requestsBefore(outside, deed).length === 0 || wasMuted(outside, deed))) return;
+      if (intent === "say" && (!isFollowUp(outside, deed) || wasMuted(outside, deed))) return;
       return wrong("no silence", `${event.id} was taken in, and nothing came of it`);
     }
     case "nothing":
@@ -186,6 +186,11 @@ const retried = (outside: Outside, deed: Deed): boolean =>
     ...outside.posted.map(({ effect }) => effect),
     ...platformOf(outside, deed).refused,
   ].some((name) => name.includes("#retry-"));
+
+/** True if a run may have been asked for before in the place; where the bot may not post, none begins. */
+const isFollowUp = (outside: Outside, deed: Deed): boolean =>
+  requestsBefore(outside, deed).length > 0 &&
+  !platformOf(outside, deed).isShut(deed.event.place ?? deed.event.scope);
 
 /** True if the place was muted before, even if both events were still waiting for a permission. */
 const wasMuted = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>

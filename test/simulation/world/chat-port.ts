@@ -100,7 +100,12 @@ export class ChatPort {
   ): Promise<Outcome> {
     const chat = this.#chat;
     const act = (standing: Posted | null): Promise<Outcome> =>
-      this.#ask(life, () => chat.perform(effect, standing, doubt, this.#lag()), isPost(effect));
+      this.#ask(
+        life,
+        () => chat.perform(effect, standing, doubt, this.#lag()),
+        // A card that an earlier try posted is only edited.
+        isPost(effect) && standing === null,
+      );
     // A request that was under way when its process died may have arrived; only the adapter's tries show it.
     if (uncertain) chat.unsure.add(effect.id);
     if (!uncertain || !isPost(effect)) return act(null);
