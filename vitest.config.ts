@@ -56,9 +56,9 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     maxConcurrency: 4,
     // Scenarios start real servers and processes, which takes a while on a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 45_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 100_000 } },
     sequence: { sequencer: LongestFirst },
     reporters: results ? ["default", ["json", { outputFile: results }]] : ["default"],
   },

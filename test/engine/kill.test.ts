@@ -105,7 +105,7 @@ async function tell(lastStep: number): Promise<{ world: World; steps: number }> 
   return { world, steps: first.steps() };
 }
 
-test("a kill at any instant loses nothing and repeats nothing", { timeout: 120_000 }, async () => {
+test("a kill at any instant loses nothing and repeats nothing", async () => {
   const { world: whole, steps } = await tell(Number.POSITIVE_INFINITY);
   expect(whole.posted.length).toBeGreaterThan(2);
   for (let lastStep = 0; lastStep < Math.min(steps, 160); lastStep += 1) {

@@ -36,20 +36,18 @@ test("asked in Slack and on GitHub, the bot runs the command and answers where i
   expect(labeled.delivery?.status).toBe(200);
 
   const answered = "The answer is 42.";
-  await expect.poll(() => JSON.stringify(slack.snapshot().channels), { timeout: 30_000 }).toContain(answered);
+  await expect.poll(() => JSON.stringify(slack.snapshot().channels)).toContain(answered);
   await expect
-    .poll(
-      () =>
-        github
-          .snapshot()
-          .comments.map(({ body }) => body)
-          .join(),
-      { timeout: 30_000 },
+    .poll(() =>
+      github
+        .snapshot()
+        .comments.map(({ body }) => body)
+        .join(),
     )
     .toContain(answered);
 
   await expect
-    .poll(async () => (await fetch(`${at.url}/metrics`)).text(), { timeout: 30_000 })
+    .poll(async () => (await fetch(`${at.url}/metrics`)).text())
     .toMatch(/^agent_runs_bot_unsettled_threads 0$/m);
   const metrics = await (await fetch(`${at.url}/metrics`)).text();
   expect(metrics).toMatch(/^agent_runs_bot_accept_seconds_count\{event="label",answer="saved"\} 1$/m);
@@ -82,9 +80,9 @@ test("after a kill it resumes at the next start, and there is one run", async ()
     return runList.parse(await list.json()).runs.map(({ state }) => state);
   };
   const ended = [expect.stringMatching(/^(SUCCEEDED|FAILED)$/)];
-  await expect.poll(states, { timeout: 30_000 }).toEqual(ended);
+  await expect.poll(states).toEqual(ended);
   // The thread stays unsettled for an hour, since it is looked at for twins.
   const performed = async () => (await fetch(`${at.url}/metrics`)).text();
-  await expect.poll(performed, { timeout: 30_000 }).toMatch(/^agent_runs_bot_pending_effects 0$/m);
+  await expect.poll(performed).toMatch(/^agent_runs_bot_pending_effects 0$/m);
   expect(await states()).toEqual(ended);
 });

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** The looks become rarer, since many tests wait at the same time and a look may cost a few milliseconds. */
 const firstMs = 10;
 const longestMs = 50;
-const timeoutMs = 45_000;
+/** On a machine with many times its load, a bot takes half a minute to start. */
+const timeoutMs = 100_000;
 
 /**
  * Calls `look` until it returns something other than undefined, null or false, and returns that.
- * Rejects after 45 seconds; `what` names the awaited thing in the error.
+ * Rejects after 100 seconds; `what` names the awaited thing in the error.
  */
 export async function eventually<T>(
   what: string,
