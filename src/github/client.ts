@@ -53,6 +53,8 @@ export interface ClientOptions {
   readonly requestTimeoutMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** The `fetch` that makes the requests; the platform's own if absent. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** GitHub's REST API with the bot's credentials. */
@@ -85,6 +87,7 @@ export function createGitHubClient(options: ClientOptions): GitHubClient {
       error: (message: string): void => log.debug(message),
     },
     ...(apiUrl === undefined ? {} : { baseUrl: apiUrl.replace(/\/+$/, "") }),
+    ...(options.fetch === undefined ? {} : { request: { fetch: options.fetch } }),
   };
 
   function limited(octokit: Octokit): Octokit {

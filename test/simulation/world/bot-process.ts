@@ -67,7 +67,8 @@ export function createProcess(around: Surroundings): BotProcess {
   const within: PlantedIn = { machine, disk, clock };
   const service = (plant.service ?? same)(around.service.open(life), within);
   const notes = disk.open(life);
-  const platforms = around.platforms.map((port) => (plant.platform ?? same)(port.open(life), life, within));
+  const opened = around.platforms.map((port) => port.open(life));
+  const platforms = opened.map((platform) => (plant.platform ?? same)(platform, life, within));
   const { catchUpMs } = machine.weather;
   const engine = createEngine({
     store: plant.store === undefined ? notes : plant.store(notes, disk),
@@ -86,7 +87,14 @@ export function createProcess(around: Surroundings): BotProcess {
     ...(catchUpMs === null ? {} : { catchUp: { notes, intervalMs: catchUpMs } }),
     ...(plant.limits === undefined ? {} : { limits: plant.limits }),
   });
-  const accept = (plant.accept ?? same)(engine.accept, within);
+  const hearing: Engine["accept"] = async (event, ...more) => {
+    for (const { name, hear } of opened) if (event.by.platform === name) hear?.(event);
+    const answer = await engine.accept(event, ...more);
+    for (const { name, heard } of opened)
+      if (event.by.platform === name && answer !== "again") heard?.(event);
+    return answer;
+  };
+  const accept = (plant.accept ?? same)(hearing, within);
   return { life, absent: around.absent, engine, accept };
 }
 

@@ -67,8 +67,10 @@ export class ChatPlatform {
   /** The id of the next message; on Slack it is its time, which also names a thread. */
   nextId(): string {
     this.#count += 1;
-    const seconds = Math.floor(this.#machine.clock(this.name) / 1_000);
-    return this.name === "slack" ? `${seconds}.${String(this.#count).padStart(6, "0")}` : String(this.#count);
+    if (this.name === "github") return String(this.#count);
+    const ms = this.#machine.clock(this.name);
+    const [whole, rest] = [Math.floor(ms / 1_000), 1_000 * (ms % 1_000) + (this.#count % 1_000)];
+    return `${whole}.${String(rest).padStart(6, "0")}`;
   }
 
   say(place: Place, words: Words): void {

@@ -1,0 +1,68 @@
+/** What both platforms' stand-ins do with the bot's messages: they are kept where the judges look for them. */
+import { placeAt } from "#core/place.ts";
+import type { View } from "#core/view.ts";
+import { type ChatPlatform, headline, type Posted } from "#test/simulation/world/chat.ts";
+import type { Machine } from "#test/simulation/world/machine.ts";
+import type { Cause } from "./wire.ts";
+
+export class Posts {
+  readonly #machine: Machine;
+  readonly #chat: ChatPlatform;
+
+  constructor(machine: Machine, chat: ChatPlatform) {
+    this.#machine = machine;
+    this.#chat = chat;
+  }
+
+  /** Adds a message. `effect`: the id that it carries on the wire; null: it carries none. */
+  add(
+    effect: string | null,
+    place: (id: string) => string,
+    view: View,
+    { effect: cause, doubt }: Cause,
+  ): Posted {
+    if (cause === null || cause.kind === "twin-posts")
+      throw new Error("Nothing is posted without an effect.");
+    const carried = effect ?? cause.id;
+    if (carried !== cause.id)
+      this.#machine.violated("a message carries its effect", `${cause.id} posts as ${carried}`);
+    const id = this.#chat.nextId();
+    const posted: Posted = {
+      effect: carried,
+      kind: cause.kind === "card" || cause.kind === "tell" ? cause.kind : "reply",
+      id,
+      place: place(id),
+      dispatch: cause.kind === "card" ? cause.dispatch : null,
+      person: cause.kind === "tell" ? cause.person.id : null,
+      view,
+      at: this.#machine.time.nowMs,
+      deletedAt: null,
+      doubt,
+    };
+    this.#chat.posted.push(posted);
+    this.#machine.note(
+      this.#chat.name,
+      () => `${posted.kind} ${id} in ${posted.place} (${carried}): ${headline(view)}`,
+    );
+    return posted;
+  }
+
+  edit(posted: Posted, view: View): void {
+    posted.view = view;
+    this.#machine.note(this.#chat.name, () => `${posted.kind} of ${posted.dispatch} now: ${headline(view)}`);
+  }
+
+  remove(posted: Posted): void {
+    posted.deletedAt ??= this.#machine.time.nowMs;
+    this.#machine.note(this.#chat.name, () => `${posted.id}, a message of ${posted.effect}, is gone`);
+  }
+
+  /** Notes that the effect changed something in its place. */
+  happened({ effect }: Cause): void {
+    if (effect === null) return;
+    const at = placeAt(effect.at);
+    const done = this.#chat.done.get(at) ?? [];
+    this.#chat.done.set(at, done);
+    done.push({ effect: effect.id, kind: effect.kind });
+  }
+}

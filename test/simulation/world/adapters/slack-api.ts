@@ -1,0 +1,271 @@
+/** A small Slack at the level of its wire: the Web API and response URLs, over the simulated chat. */
+import type { ReplyEvent } from "#core/event.ts";
+import { createRandom, type Random } from "#test/simulation/story/random.ts";
+import type { ChatPlatform, Posted } from "#test/simulation/world/chat.ts";
+import type { Machine } from "#test/simulation/world/machine.ts";
+import { Posts } from "./posts.ts";
+import { viewInBlocks } from "./slack-view.ts";
+import type { Answered, Asked, Cause, WireApi } from "./wire.ts";
+
+const team = "T1";
+const botUser = "UBOT";
+const bot = "BBOT";
+/** Responses that a response URL takes. */
+const mostResponses = 5;
+const reactions: Readonly<Record<string, string>> = { eyes: "taken", no_entry: "refused" };
+
+type Params = Readonly<Record<string, string>>;
+type Method = (params: Params, cause: Cause) => object;
+
+/** What the wire shows of one of the bot's messages. */
+interface Wire {
+  blocks: unknown;
+  text: string;
+  metadata: unknown;
+  edited: boolean;
+  gone: boolean;
+}
+
+/** A message as lists show it. */
+interface Listed {
+  readonly ts: string;
+  readonly threadTs: string;
+  /** By Slack's clock. */
+  readonly at: number;
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+class Refusal extends Error {}
+
+export class SlackApi implements WireApi {
+  readonly name = "slack";
+  readonly #machine: Machine;
+  readonly #chat: ChatPlatform;
+  readonly #posts: Posts;
+  readonly #copies: Random;
+  readonly #wires = new Map<Posted, Wire>();
+  readonly #responses = new Map<string, number>();
+  readonly #methods: Readonly<Record<string, Method>>;
+
+  constructor(machine: Machine, chat: ChatPlatform) {
+    this.#machine = machine;
+    this.#chat = chat;
+    this.#posts = new Posts(machine, chat);
+    this.#copies = createRandom(machine.seed, "copies of slack");
+    this.#methods = {
+      "auth.test": () => ({ team_id: team, user_id: botUser, bot_id: bot }),
+      "users.conversations": () => ({ channels: [{ id: "C1" }] }),
+      "conversations.history": (params, cause) => this.#history(params, cause),
+      "conversations.replies": (params, cause) => this.#replies(params, cause),
+      "chat.postMessage": (params, cause) => this.#post(params, cause),
+      "chat.update": (params, cause) => this.#update(params, cause),
+      "chat.delete": (params, cause) => this.#delete(params, cause),
+      "chat.postEphemeral": (params, cause) => this.#whisper(params, cause),
+      "reactions.add": (params, cause) => this.#react(params, cause),
+    };
+  }
+
+  makes = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.postMessage");
+  edits = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.update");
+
+  broken = (): Answered =>
+    this.#copies.chance(0.5)
+      ? { status: 200, json: { ok: false, error: this.#copies.pick(["internal_error", "fatal_error"]) } }
+      : { status: this.#copies.pick([500, 503]), json: {} };
+
+  tooMany = (retryAfterMs: number): Answered => ({
+    status: 429,
+    json: { ok: false, error: "ratelimited" },
+    headers: { "retry-after": String(retryAfterMs / 1_000) },
+  });
+
+  serve({ url, body }: Asked, cause: Cause): Answered {
+    if (!url.pathname.startsWith("/api/")) return this.#respond(url.href, JSON.parse(body), cause);
+    const params = Object.fromEntries(new URLSearchParams(body));
+    try {
+      const does = this.#methods[url.pathname.slice("/api/".length)];
+      if (does === undefined) throw new Refusal("unknown_method");
+      return { status: 200, json: { ok: true, ...does(params, cause) } };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: 200, json: { ok: false, error: error.message } };
+    }
+  }
+
+  #channel({ channel = "" }: Params): string {
+    const scope = `slack:${team}:${channel}`;
+    if (this.#chat.isShut(scope)) throw new Refusal("not_in_channel");
+    return scope;
+  }
+
+  #post(params: Params, cause: Cause): object {
+    const channel = this.#channel(params);
+    const { text = "", thread_ts, blocks = "[]", metadata = "{}" } = params;
+    if (thread_ts !== undefined && !this.#all().some(({ ts }) => ts === thread_ts))
+      throw new Refusal("thread_not_found");
+    const parsed = JSON.parse(blocks);
+    const carried = JSON.parse(metadata);
+    const posted = this.#posts.add(
+      carried.event_payload?.effect ?? "nothing",
+      (id) => `${channel}:${thread_ts ?? id}`,
+      viewInBlocks(parsed),
+      cause,
+    );
+    this.#wires.set(posted, { blocks: parsed, text, metadata: carried, edited: false, gone: false });
+    this.#posts.happened(cause);
+    return { channel: params.channel, ts: posted.id };
+  }
+
+  #own({ ts }: Params): readonly [Posted, Wire] {
+    const found = [...this.#wires].find(([{ id }, { gone }]) => id === ts && !gone);
+    if (found === undefined) throw new Refusal("message_not_found");
+    return found;
+  }
+
+  #update(params: Params, cause: Cause): object {
+    this.#channel(params);
+    const [posted, wire] = this.#own(params);
+    const { text = "", blocks = "[]", metadata } = params;
+    wire.blocks = JSON.parse(blocks);
+    wire.text = text;
+    wire.edited = true;
+    if (metadata !== undefined) wire.metadata = JSON.parse(metadata);
+    // A twin that stays is marked, and no run is told there.
+    if (cause.effect?.kind === "twin-posts") this.#posts.remove(posted);
+    else this.#posts.edit(posted, viewInBlocks(wire.blocks));
+    this.#posts.happened(cause);
+    return { channel: params.channel, ts: posted.id };
+  }
+
+  #delete(params: Params, cause: Cause): object {
+    this.#channel(params);
+    const [posted, wire] = this.#own(params);
+    wire.gone = true;
+    this.#posts.remove(posted);
+    this.#posts.happened(cause);
+    return {};
+  }
+
+  #whisper(params: Params, cause: Cause): object {
+    const channel = this.#channel(params);
+    const place = params.thread_ts === undefined ? channel : `${channel}:${params.thread_ts}`;
+    this.#posts.add(null, () => place, viewInBlocks(JSON.parse(params.blocks ?? "[]")), cause);
+    this.#posts.happened(cause);
+    return {};
+  }
+
+  #respond(url: string, { blocks }: { blocks?: unknown }, cause: Cause): Answered {
+    const responses = (this.#responses.get(url) ?? 0) + 1;
+    if (responses > mostResponses) return { status: 404, json: {} };
+    this.#responses.set(url, responses);
+    this.#posts.add(null, () => cause.effect?.at ?? "", viewInBlocks(blocks), cause);
+    this.#posts.happened(cause);
+    return { status: 200, json: { ok: true } };
+  }
+
+  #react(params: Params, cause: Cause): object {
+    this.#channel(params);
+    const { timestamp = "", name = "" } = params;
+    if (!this.#all().some(({ ts }) => ts === timestamp)) throw new Refusal("message_not_found");
+    const reaction = reactions[name] ?? name;
+    const given = this.#chat.reactions.get(timestamp) ?? new Set();
+    if (given.has(reaction)) throw new Refusal("already_reacted");
+    this.#chat.reactions.set(timestamp, given.add(reaction));
+    this.#posts.happened(cause);
+    return {};
+  }
+
+  /** Every message that exists, oldest first. */
+  #all(): readonly Listed[] {
+    const people = this.#chat.readable.flatMap(({ event }) =>
+      event.kind === "reply" ? [saidBy(event)] : [],
+    );
+    const ours = [...this.#wires].flatMap(([{ id, place }, { gone, edited, ...wire }]): Listed[] => {
+      if (gone) return [];
+      const threadTs = place.split(":")[3] ?? id;
+      const shown = {
+        user: botUser,
+        bot_id: bot,
+        ts: id,
+        ...wire,
+        ...(edited ? { edited: { ts: id } } : {}),
+      };
+      return [{ ts: id, threadTs, at: Number(id) * 1_000, shown }];
+    });
+    return [...people, ...ours].sort((one, other) => Number(one.ts) - Number(other.ts));
+  }
+
+  /** What a copy shows that may lag; people's messages are late only where they are read back. */
+  #listed(cause: Cause): readonly Listed[] {
+    const { lags, lagRate } = this.#machine.weather;
+    const lagMs = lags.slack > 0 && (lagRate >= 1 || this.#copies.chance(lagRate)) ? lags.slack : 0;
+    const until = this.#machine.clock("slack") - lagMs;
+    const all = this.#all();
+    return lagMs === 0
+      ? all
+      : all.filter(({ at, shown }) => at <= until || (cause.effect !== null && shown.user !== botUser));
+  }
+
+  #history(params: Params, cause: Cause): object {
+    this.#channel(params);
+    const listed = this.#listed(cause);
+    const roots = listed.filter((one) => one.ts === one.threadTs && isWithin(one, params)).toReversed();
+    const { cursor = "" } = params;
+    const rest = cursor === "" ? roots : roots.filter(({ ts }) => Number(ts) < Number(cursor));
+    return this.#page(
+      params,
+      rest.map((root) => ({ ...root, shown: { ...root.shown, ...threadOf(root, listed) } })),
+    );
+  }
+
+  #replies(params: Params, cause: Cause): object {
+    this.#channel(params);
+    const listed = this.#listed(cause);
+    const asked = listed.find(({ ts }) => ts === params.ts);
+    const root = listed.find(({ ts }) => ts === asked?.threadTs);
+    if (root === undefined) throw new Refusal("thread_not_found");
+    const inThread = listed.filter(
+      (one) => one.threadTs === root.ts && one !== root && isWithin(one, params),
+    );
+    const { cursor = "" } = params;
+    const rest = cursor === "" ? inThread : inThread.filter(({ ts }) => Number(ts) > Number(cursor));
+    const replies = rest.map((one) => ({
+      ...one,
+      shown: { ...one.shown, thread_ts: root.ts, parent_user_id: root.shown.user },
+    }));
+    // Slack adds the first message to each page.
+    return this.#page(params, replies, { ...root.shown, ...threadOf(root, listed) });
+  }
+
+  #page({ limit = "100" }: Params, rest: readonly Listed[], first?: object): object {
+    const { pageSize } = this.#machine.weather;
+    const size = Math.min(Number(limit), pageSize < 500 ? 6 * pageSize : 200);
+    const items = rest.slice(0, size);
+    const next = rest.length > size ? (items.at(-1)?.ts ?? "") : "";
+    const messages = [...(first === undefined ? [] : [first]), ...items.map(({ shown }) => shown)];
+    return { messages, has_more: next !== "", response_metadata: { next_cursor: next } };
+  }
+}
+
+function threadOf({ ts }: Listed, listed: readonly Listed[]): object {
+  const replies = listed.filter((one) => one.threadTs === ts && one.ts !== ts);
+  return replies.length === 0
+    ? {}
+    : { thread_ts: ts, reply_count: replies.length, latest_reply: replies.at(-1)?.ts };
+}
+
+function saidBy({ message, place, by, text, mention, at }: ReplyEvent): Listed {
+  const shown = {
+    type: "message",
+    ...(by.bot ? { bot_id: `B-${by.id}` } : {}),
+    user: by.id,
+    ts: message,
+    text: mention ? `<@${botUser}> ${text}` : text,
+  };
+  return { ts: message, threadTs: place.split(":")[3] ?? message, at: Date.parse(at), shown };
+}
+
+function isWithin({ ts }: Listed, { oldest = "0", latest = "" }: Params): boolean {
+  const at = Number(ts);
+  return at >= Number(oldest) && (latest === "" || at <= Number(latest));
+}
