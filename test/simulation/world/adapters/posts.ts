@@ -59,7 +59,7 @@ export class Posts {
 
   /** Notes that the effect changed something in its place. */
   happened({ effect }: Cause): void {
-    if (effect === null) return;
+    if (effect === null || effect.kind === "twin-posts") return;
     const at = placeAt(effect.at);
     const done = this.#chat.done.get(at) ?? [];
     this.#chat.done.set(at, done);

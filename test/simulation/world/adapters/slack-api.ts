@@ -68,8 +68,8 @@ export class SlackApi implements WireApi {
   makes = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.postMessage");
   edits = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.update");
 
-  broken = (): Answered =>
-    this.#copies.chance(0.5)
+  broken = ({ url }: Asked): Answered =>
+    url.pathname.startsWith("/api/") && this.#copies.chance(0.5)
       ? { status: 200, json: { ok: false, error: this.#copies.pick(["internal_error", "fatal_error"]) } }
       : { status: this.#copies.pick([500, 503]), json: {} };
 

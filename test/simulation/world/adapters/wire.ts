@@ -32,7 +32,7 @@ export interface WireApi {
   /** True if it edits a message. */
   edits(asked: Asked): boolean;
   /** An answer of the platform that something went wrong inside. */
-  broken(): Answered;
+  broken(asked: Asked): Answered;
   /** An answer that there were too many requests. */
   tooMany(retryAfterMs: number): Answered;
 }
@@ -58,7 +58,7 @@ export function createFetch(machine: Machine, life: Life, api: WireApi, causeOf:
       case "lost":
         throw failure("ECONNRESET");
       case "failed":
-        return respond(api.broken());
+        return respond(api.broken(asked));
       case "nonsense":
         return new Response("<html>a proxy</html>", { headers: { "content-type": "text/html" } });
       case "limited":
