@@ -7,6 +7,7 @@ import { createEngine, type Engine, type EngineOptions } from "#engine/engine.ts
 import type { Clock, Platform, Store } from "#ports.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { RunsClients, Service } from "#test/simulation/world/service/runs-client.ts";
+import type { PlantedFetch } from "./adapters/adapter.ts";
 import type { ChatPort } from "./chat-port.ts";
 import type { Disk } from "./disk.ts";
 import type { Life, Machine } from "./machine.ts";
@@ -19,6 +20,8 @@ export interface Plant {
   readonly platform?: (platform: Platform, life: Life, around: PlantedIn) => Platform;
   readonly accept?: (accept: Engine["accept"], around: PlantedIn) => Engine["accept"];
   readonly clock?: (clock: Clock) => Clock;
+  /** Stands between a real adapter and its platform. */
+  readonly fetch?: PlantedFetch;
   /** Stands in for a platform that is not configured. */
   readonly absent?: (name: string) => Platform;
   readonly limits?: EngineOptions["limits"];

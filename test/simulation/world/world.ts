@@ -64,7 +64,12 @@ export class World {
     this.github = new ChatPlatform(this.machine, "github");
     this.#clients = new RunsClients(this.machine, this.service);
     this.#ports = [this.slack, this.github].map(
-      (chat) => new ChatPort(this.machine, chat, weather.adapters ? adapterOf(this.machine, chat) : null),
+      (chat) =>
+        new ChatPort(
+          this.machine,
+          chat,
+          weather.adapters ? adapterOf(this.machine, chat, plant.fetch ?? ((call) => call)) : null,
+        ),
     );
     this.slack.shut.add(foreignChannel);
     this.github.shut.add(lockedIssue);

@@ -13,6 +13,9 @@ import { GitHubApi } from "./github-api.ts";
 import { SlackApi } from "./slack-api.ts";
 import { type Cause, createFetch, type WireApi } from "./wire.ts";
 
+/** Plants a defect in an adapter. */
+export type PlantedFetch = (call: typeof fetch, platform: "slack" | "github") => typeof fetch;
+
 /** The adapter of one process. */
 export interface Adapter {
   perform(effect: PlatformEffect, attempt: Attempt, doubt: Doubt): Promise<Outcome>;
@@ -24,12 +27,20 @@ export interface Adapter {
 }
 
 /** Returns the function that makes the platform's adapter for a process. */
-export function adapterOf(machine: Machine, chat: ChatPlatform): (life: Life) => Adapter {
+export function adapterOf(
+  machine: Machine,
+  chat: ChatPlatform,
+  planted: PlantedFetch,
+): (life: Life) => Adapter {
   const api = chat.name === "slack" ? new SlackApi(machine, chat) : new GitHubApi(machine, chat);
-  return (life) => open(machine, life, api);
+  return (life) => open(machine, life, { api, planted });
 }
 
-function open(machine: Machine, life: Life, api: WireApi & Partial<Pick<GitHubApi, "deliveredAs">>): Adapter {
+function open(
+  machine: Machine,
+  life: Life,
+  { api, planted }: { api: WireApi & Partial<Pick<GitHubApi, "deliveredAs">>; planted: PlantedFetch },
+): Adapter {
   const causes = new AsyncLocalStorage<Cause>();
   const causeOf = (): Cause => causes.getStore() ?? { effect: null, doubt: { life, since: null } };
   const clock: Pick<Clock, "now" | "elapsed"> = {
@@ -37,7 +48,7 @@ function open(machine: Machine, life: Life, api: WireApi & Partial<Pick<GitHubAp
     elapsed: () => machine.time.nowMs - life.bornAt,
   };
   const log = logOf(machine, api.name);
-  const fetch = createFetch(machine, life, api, causeOf);
+  const fetch = planted(createFetch(machine, life, api, causeOf), api.name);
   const address = `https://${api.name}.example`;
   const gitHub =
     api.name === "github"
