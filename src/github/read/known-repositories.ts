@@ -7,10 +7,14 @@ import { readPlace } from "#github/place.ts";
 import type { RepositoryPayload } from "#github/understand/payload.ts";
 import type { Missed } from "#ports.ts";
 
-/** The text that is kept: each scope's repository, and since when it is unread, in milliseconds since the epoch. */
+/**
+ * The text that is kept: each scope's repository, since when it is unread, and when the search began. Times are by
+ * GitHub's clock, in milliseconds since the epoch.
+ */
 const keptText = z.object({
   ids: z.record(z.string(), z.number()),
   unread: z.record(z.string(), z.number()),
+  beganMs: z.number().exactOptional(),
 });
 
 function read(text: string | null | undefined): z.infer<typeof keptText> | null {
@@ -39,8 +43,8 @@ export function createKnownRepositories(log: Log) {
       if (typeof id === "number") ids.set(scope, id);
     },
 
-    /** Begins a search with the text and the places of the engine. */
-    begin({ kept, places, lively = [] }: Missed): void {
+    /** Begins a search with the text and the places of the engine. Returns when the last one began, if that is known. */
+    begin({ kept, places, lively = [] }: Missed): number | undefined {
       const saved = read(kept);
       for (const [scope, id] of Object.entries(saved?.ids ?? {})) if (!ids.has(scope)) ids.set(scope, id);
       for (const [scope, sinceMs] of Object.entries(saved?.unread ?? {})) {
@@ -48,6 +52,7 @@ export function createKnownRepositories(log: Log) {
       }
       const known = [...places, ...lively].map((place) => readPlace(place)?.repository);
       ofPlaces = new Set(known.filter((id) => typeof id === "number"));
+      return saved?.beganMs;
     },
 
     /** Returns whether the repository with the scope's name is one of the bot's; it is if none is known by the name. */
@@ -67,7 +72,8 @@ export function createKnownRepositories(log: Log) {
       return isKnown;
     },
 
-    /** Returns the text to keep. */
-    text: (): string => JSON.stringify({ ids: Object.fromEntries(ids), unread: Object.fromEntries(unread) }),
+    /** Returns the text to keep after a search that began then. */
+    text: (beganMs: number): string =>
+      JSON.stringify({ ids: Object.fromEntries(ids), unread: Object.fromEntries(unread), beganMs }),
   };
 }

@@ -30,6 +30,8 @@ export interface MissedOptions {
 
 /** A repository that could be read again is read back at most this far: people have moved on. */
 const longestMs = 3 * 24 * 3_600_000;
+/** Overlap of two searches, for what was under way and for GitHub's own clocks, which differ. */
+const overlapMs = 15 * 60_000;
 
 /** A label has different ids in its delivery and when it is read back. */
 const keyOf = (event: PlatformEvent): string =>
@@ -112,10 +114,15 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
   /** Returns the events of each repository oldest first. */
   async function look(what: Missed): Promise<readonly PlatformEvent[]> {
     const { since, scopes, keep } = what;
-    known.begin(what);
+    const lastBeganMs = known.begin(what);
     // A request, unless the identity is known: GitHub's clock is needed, since `since` is by ours.
     await identity();
-    const sinceMs = Date.parse(since) + client.aheadMs();
+    const beganMs = now() + client.aheadMs();
+    // Our clock may have been set back since then.
+    const sinceMs = Math.min(
+      Date.parse(since) + client.aheadMs(),
+      (lastBeganMs ?? Number.POSITIVE_INFINITY) - overlapMs,
+    );
     const { asApp } = client;
     const byApp =
       asApp === null ? null : await missedBy({ octokit: asApp, path: "/app/hook/deliveries", sinceMs });
@@ -125,10 +132,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
     for (const scope of scopes) {
       const repo = readScope(scope);
       if (repo === null) continue;
-      const fromMs = Math.max(
-        Math.min(sinceMs, unread.get(scope) ?? sinceMs),
-        now() + client.aheadMs() - longestMs,
-      );
+      const fromMs = Math.max(Math.min(sinceMs, unread.get(scope) ?? sinceMs), beganMs - longestMs);
       try {
         events.push(...(await missedIn(scope, repo, fromMs, byApp)));
         unread.delete(scope);
@@ -144,7 +148,7 @@ export function createMissed({ client, identity, log, now, publicUrl }: MissedOp
       }
     }
     if (reads === 0 && failures.length > 0) throw failures[0];
-    keep?.(known.text());
+    keep?.(known.text(beganMs));
     return byApp === null ? events : inOrder(byApp, events);
   }
 

@@ -85,7 +85,7 @@ export function createGitHubPlatform({
   publicUrl,
   fetch,
 }: GitHubPlatformOptions): GitHubPlatform {
-  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now, fetch });
+  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now, elapsed, fetch });
   const whereabouts = createWhereabouts({ client, now, elapsed });
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();
