@@ -23,6 +23,15 @@ export interface Posted {
   readonly doubt: Doubt | null;
 }
 
+/** One try to deliver an event, as the platform logs it. */
+export interface DeliveryAttempt {
+  readonly event: PersonEvent;
+  /** RFC 3339, by the platform's clock. */
+  readonly at: string;
+  readonly ok: boolean;
+  readonly redelivery: boolean;
+}
+
 interface Words {
   readonly author: string;
   readonly at: string;
@@ -51,6 +60,10 @@ export class ChatPlatform {
   readonly said = new Map<Place, Words[]>();
   /** What people did that can be read back, in order; the function returns the event as it is read now. */
   readonly readable: { readonly event: PersonEvent; readonly now: () => PersonEvent }[] = [];
+  /** Oldest first. */
+  readonly attempts: DeliveryAttempt[] = [];
+  /** Delivers the event with this id again. */
+  redeliver: (event: string) => void = () => {};
   /** Places and scopes in which the bot may not post. */
   readonly shut = new Set<Place | Scope>();
   readonly permissions = new Map<string, Exclude<Permission, "unknown">>();

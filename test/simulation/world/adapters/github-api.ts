@@ -3,13 +3,13 @@ import type { PersonEvent } from "#core/event.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import type { ChatPlatform, Posted } from "#test/simulation/world/chat.ts";
 import type { Machine } from "#test/simulation/world/machine.ts";
+import { botLogin, type Listed, saidBy, shownOf } from "./comments.ts";
 import { effectIn, viewInComment } from "./github-view.ts";
+import { HookLog, hooks } from "./hook-log.ts";
 import { IssueLabels } from "./issue-labels.ts";
 import { Posts } from "./posts.ts";
 import type { Answered, Asked, Cause, WireApi } from "./wire.ts";
 
-/** The bot's account, and the repository `octo/app`. */
-export const botLogin = "agent-bot";
 const repositoryId = 100;
 const repositoryName = "octo/app";
 const reactions: Readonly<Record<string, string>> = { eyes: "taken", confused: "refused" };
@@ -20,15 +20,6 @@ interface Wire {
   body: string;
   readonly createdAt: string;
   updatedAt: string;
-}
-
-interface Listed {
-  readonly id: number;
-  readonly issue: number;
-  readonly login: string;
-  readonly body: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
 }
 
 type Route = (asked: Asked, cause: Cause, parts: readonly string[]) => Answered;
@@ -43,6 +34,7 @@ export class GitHubApi implements WireApi {
   readonly #copies: Random;
   readonly #wires = new Map<Posted, Wire>();
   readonly #labels: IssueLabels;
+  readonly #hooks: HookLog;
   readonly #routes: readonly (readonly [string, RegExp, Route])[];
 
   constructor(machine: Machine, chat: ChatPlatform) {
@@ -51,6 +43,9 @@ export class GitHubApi implements WireApi {
     this.#posts = new Posts(machine, chat);
     this.#copies = createRandom(machine.seed, "copies of github");
     this.#labels = new IssueLabels(machine, chat, botLogin);
+    this.#hooks = new HookLog(chat);
+    const seesHooks = createRandom(machine.seed, "hooks").chance(0.5);
+    const log = "/repos/octo/app/hooks/1/deliveries";
     const issue = String.raw`/repos/octo/app/issues/(\d+)`;
     const route = (method: string, path: string, does: Route) =>
       [method, new RegExp(`^${path}$`), does] as const;
@@ -83,7 +78,21 @@ export class GitHubApi implements WireApi {
             .map((event) => ({ ...event, issue: this.#issue(event.issue) })),
         ),
       ),
-      route("GET", "/repos/octo/app/hooks", () => notFound),
+      route("GET", "/repos/octo/app/hooks", () => (seesHooks ? { status: 200, json: hooks } : notFound)),
+      route("GET", log, (asked, cause) => {
+        const lagMs = this.#lag();
+        return this.#page(
+          asked,
+          this.#hooks.list((at) => this.#isShown(at, cause, lagMs)),
+        );
+      }),
+      route("GET", `${log}/(\\d+)`, (_, __, [id]) => {
+        const json = this.#hooks.one(id, (number) => this.#issue(number));
+        return json === null ? notFound : { status: 200, json };
+      }),
+      route("POST", `${log}/(\\d+)/attempts`, (_, __, [id]) =>
+        this.#hooks.redeliver(id) ? { status: 202, json: {} } : notFound,
+      ),
       route("GET", "/repos/octo/app/labels/(.+)", (_, __, [name = ""]) =>
         this.#labels.isMade(decodeURIComponent(name)) ? { status: 200, json: { name } } : notFound,
       ),
@@ -289,22 +298,4 @@ export class GitHubApi implements WireApi {
     this.#posts.happened(cause);
     return { status: isNew ? 201 : 200, json: {} };
   }
-}
-
-const shownOf = ({ id, issue, login, body, createdAt, updatedAt }: Listed): object => ({
-  id,
-  body,
-  user: { login, type: login.endsWith("[bot]") ? "Bot" : "User" },
-  created_at: createdAt,
-  updated_at: updatedAt,
-  issue_url: `https://api.github.com/repos/${repositoryName}/issues/${issue}`,
-});
-
-function saidBy(event: PersonEvent): readonly Listed[] {
-  if ((event.kind !== "reply" && event.kind !== "command") || event.message === undefined) return [];
-  const { message, by, text, at, place } = event;
-  const issue = Number(place?.split("#")[1]);
-  const isMention = event.kind === "reply" && event.mention;
-  const body = event.kind === "command" ? `/agent ${text}` : `${isMention ? `@${botLogin} ` : ""}${text}`;
-  return [{ id: Number(message), issue, login: by.id, body, createdAt: at, updatedAt: at }];
 }
