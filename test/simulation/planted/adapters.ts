@@ -89,6 +89,20 @@ export const adapters: readonly Planted[] = [
     },
   },
   {
+    name: "an adapter takes people's labels off",
+    from: 44,
+    promise: 5,
+    weather: { adapters: true },
+    breaks: "people's labels stay",
+    plant: {
+      fetch: (call) => (input, init) =>
+        call(
+          input,
+          init?.method === "PUT" ? { ...init, body: String(init.body).replace('"agent",', "") } : init,
+        ),
+    },
+  },
+  {
     name: "an adapter edits nothing",
     promise: 5,
     weather: { adapters: true },

@@ -60,6 +60,8 @@ export class ChatPlatform {
   readonly said = new Map<Place, Words[]>();
   /** What people did that can be read back, in order; the function returns the event as it is read now. */
   readonly readable: { readonly event: PersonEvent; readonly now: () => PersonEvent }[] = [];
+  /** People's labels that are gone, in words. */
+  lostLabels: () => readonly string[] = () => [];
   /** Oldest first. */
   readonly attempts: DeliveryAttempt[] = [];
   /** Delivers the event with this id again. */

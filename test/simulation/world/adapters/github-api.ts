@@ -8,7 +8,7 @@ import { effectIn, viewInComment } from "./github-view.ts";
 import { HookLog, hooks } from "./hook-log.ts";
 import { IssueLabels } from "./issue-labels.ts";
 import { Posts } from "./posts.ts";
-import type { Answered, Asked, Cause, WireApi } from "./wire.ts";
+import { type Answered, type Asked, aProxy, type Cause, type WireApi } from "./wire.ts";
 
 const repositoryId = 100;
 const repositoryName = "octo/app";
@@ -43,6 +43,7 @@ export class GitHubApi implements WireApi {
     this.#posts = new Posts(machine, chat);
     this.#copies = createRandom(machine.seed, "copies of github");
     this.#labels = new IssueLabels(machine, chat, botLogin);
+    chat.lostLabels = () => this.#labels.lost();
     this.#hooks = new HookLog(chat);
     const seesHooks = createRandom(machine.seed, "hooks").chance(0.5);
     const log = "/repos/octo/app/hooks/1/deliveries";
@@ -120,10 +121,10 @@ export class GitHubApi implements WireApi {
 
   makes = ({ method, url }: Asked): boolean => method === "POST" && url.pathname.endsWith("/comments");
   edits = ({ method }: Asked): boolean => method === "PATCH";
-  broken = (): Answered => ({
-    status: this.#copies.pick([500, 502, 503]),
-    json: { message: "Server Error" },
-  });
+  broken = (): Answered =>
+    this.#copies.chance(0.2)
+      ? aProxy
+      : { status: this.#copies.pick([500, 502, 503]), json: { message: "Server Error" } };
 
   tooMany(retryAfterMs: number): Answered {
     const json = { message: "Too many requests" };

@@ -72,8 +72,13 @@ export class IssueLabels {
   /** The id under which people's label was delivered. */
   deliveryOf = (change: number): string => this.#deliveries.get(change) ?? `github:labeled:${change}`;
 
-  /** Labels that people put on the issue. */
-  ofPeople = (): readonly LabelEvent[] =>
+  /** Labels that people put on an issue and that are gone, in words. */
+  lost = (): readonly string[] =>
+    this.#ofPeople()
+      .filter(({ place, label }) => !this.#namesOf(Number(place.split("#")[1])).includes(label))
+      .map(({ id, label, place }) => `${label} (${id}) is gone from ${place}`);
+
+  #ofPeople = (): readonly LabelEvent[] =>
     this.#chat.readable.flatMap(({ event }) => (event.kind === "label" ? [event] : []));
 
   #namesOf(issue: number): readonly string[] {
@@ -83,7 +88,7 @@ export class IssueLabels {
 
   /** Adds the labels that people have put on since. */
   #catchUp(): void {
-    const labels = this.ofPeople();
+    const labels = this.#ofPeople();
     for (; this.#read < labels.length; this.#read += 1) {
       const event = labels[this.#read];
       if (event === undefined) return;

@@ -5,7 +5,7 @@ import type { ChatPlatform, Posted } from "#test/simulation/world/chat.ts";
 import type { Machine } from "#test/simulation/world/machine.ts";
 import { Posts } from "./posts.ts";
 import { viewInBlocks } from "./slack-view.ts";
-import type { Answered, Asked, Cause, WireApi } from "./wire.ts";
+import { type Answered, type Asked, aProxy, type Cause, type WireApi } from "./wire.ts";
 
 const team = "T1";
 const botUser = "UBOT";
@@ -68,10 +68,12 @@ export class SlackApi implements WireApi {
   makes = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.postMessage");
   edits = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.update");
 
-  broken = ({ url }: Asked): Answered =>
-    url.pathname.startsWith("/api/") && this.#copies.chance(0.5)
-      ? { status: 200, json: { ok: false, error: this.#copies.pick(["internal_error", "fatal_error"]) } }
-      : { status: this.#copies.pick([500, 503]), json: {} };
+  broken({ url }: Asked): Answered {
+    const status = this.#copies.pick([200, 200, 200, 500, 503]);
+    if (status > 200 || !url.pathname.startsWith("/api/")) return { status: Math.max(status, 500), json: {} };
+    if (this.#copies.chance(0.2)) return aProxy;
+    return { status, json: { ok: false, error: this.#copies.pick(["internal_error", "fatal_error"]) } };
+  }
 
   tooMany = (retryAfterMs: number): Answered => ({
     status: 429,

@@ -9,10 +9,11 @@ export interface Asked {
   readonly body: string;
 }
 
-/** `json` undefined: no body. */
+/** No body if neither `json` nor `html` is given. */
 export interface Answered {
   readonly status: number;
   readonly json?: unknown;
+  readonly html?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -31,11 +32,14 @@ export interface WireApi {
   makes(asked: Asked): boolean;
   /** True if it edits a message. */
   edits(asked: Asked): boolean;
-  /** An answer of the platform that something went wrong inside. */
+  /** An answer that something went wrong inside, by the platform or by a proxy. */
   broken(asked: Asked): Answered;
   /** An answer that there were too many requests. */
   tooMany(retryAfterMs: number): Answered;
 }
+
+/** The page of a proxy that did not reach the platform, or not in time. */
+export const aProxy: Answered = { status: 200, html: "<html>Try again later.</html>" };
 
 /** Creates the `fetch` of one process. */
 export function createFetch(machine: Machine, life: Life, api: WireApi, causeOf: () => Cause): typeof fetch {
@@ -60,7 +64,7 @@ export function createFetch(machine: Machine, life: Life, api: WireApi, causeOf:
       case "failed":
         return respond(api.broken(asked));
       case "nonsense":
-        return new Response("<html>a proxy</html>", { headers: { "content-type": "text/html" } });
+        return respond(aProxy);
       case "limited":
         return respond(api.tooMany(answer.retryAfterMs));
       default:
@@ -68,10 +72,11 @@ export function createFetch(machine: Machine, life: Life, api: WireApi, causeOf:
     }
   }
 
-  function respond({ status, json, headers }: Answered): Response {
+  function respond({ status, json, html, headers }: Answered): Response {
     const date = new Date(machine.clock(name)).toUTCString();
-    const body = json === undefined ? null : JSON.stringify(json);
-    return new Response(body, { status, headers: { date, "content-type": "application/json", ...headers } });
+    const body = html ?? (json === undefined ? null : JSON.stringify(json));
+    const type = html === undefined ? "application/json" : "text/html";
+    return new Response(body, { status, headers: { date, "content-type": type, ...headers } });
   }
 
   return (input, init) => {
