@@ -10,6 +10,8 @@ import { type Answered, type Asked, aProxy, type Cause, type WireApi } from "./w
 const team = "T1";
 const botUser = "UBOT";
 const bot = "BBOT";
+/** Apps outside the Marketplace get so many messages on a page, and a page a minute. */
+const restricted = { pageSize: 15, everyMs: 60_000 };
 /** Responses that a response URL takes. */
 const mostResponses = 5;
 const reactions: Readonly<Record<string, string>> = { eyes: "taken", no_entry: "refused" };
@@ -44,6 +46,8 @@ export class SlackApi implements WireApi {
   readonly #posts: Posts;
   readonly #copies: Random;
   readonly #wires = new Map<Posted, Wire>();
+  readonly #isRestricted: boolean;
+  readonly #readAt = new Map<string, number>();
   readonly #responses = new Map<string, number>();
   readonly #methods: Readonly<Record<string, Method>>;
 
@@ -52,6 +56,9 @@ export class SlackApi implements WireApi {
     this.#chat = chat;
     this.#posts = new Posts(machine, chat);
     this.#copies = createRandom(machine.seed, "copies of slack");
+    // A long round of reading back is not waited for.
+    this.#isRestricted =
+      machine.weather.catchUpMs === null && createRandom(machine.seed, "marketplace").chance(0.2);
     this.#methods = {
       "auth.test": () => ({ team_id: team, user_id: botUser, bot_id: bot }),
       "users.conversations": () => ({ channels: [{ id: "C1" }] }),
@@ -83,6 +90,8 @@ export class SlackApi implements WireApi {
 
   serve({ url, body }: Asked, cause: Cause): Answered {
     if (!url.pathname.startsWith("/api/")) return this.#respond(url.href, JSON.parse(body), cause);
+    const waitMs = this.#mustWait(url.pathname);
+    if (waitMs > 0) return this.tooMany(1_000 * Math.ceil(waitMs / 1_000));
     const params = Object.fromEntries(new URLSearchParams(body));
     try {
       const does = this.#methods[url.pathname.slice("/api/".length)];
@@ -92,6 +101,15 @@ export class SlackApi implements WireApi {
       if (!(error instanceof Refusal)) throw error;
       return { status: 200, json: { ok: false, error: error.message } };
     }
+  }
+
+  /** How long the method may not read. */
+  #mustWait(method: string): number {
+    const { nowMs } = this.#machine.time;
+    if (!this.#isRestricted || this.#machine.healed || !method.startsWith("/api/conversations.")) return 0;
+    const waitMs = (this.#readAt.get(method) ?? Number.NEGATIVE_INFINITY) + restricted.everyMs - nowMs;
+    if (waitMs <= 0) this.#readAt.set(method, nowMs);
+    return waitMs;
   }
 
   #channel({ channel = "" }: Params): string {
@@ -241,7 +259,8 @@ export class SlackApi implements WireApi {
 
   #page({ limit = "100" }: Params, rest: readonly Listed[], first?: object): object {
     const { pageSize } = this.#machine.weather;
-    const size = Math.min(Number(limit), pageSize < 500 ? 6 * pageSize : 200);
+    const most = this.#isRestricted ? restricted.pageSize : 200;
+    const size = Math.min(Number(limit), pageSize < 500 ? 6 * pageSize : most);
     const items = rest.slice(0, size);
     const next = rest.length > size ? (items.at(-1)?.ts ?? "") : "";
     const messages = [...(first === undefined ? [] : [first]), ...items.map(({ shown }) => shown)];
