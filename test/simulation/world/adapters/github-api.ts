@@ -1,9 +1,9 @@
 /** A small GitHub at the level of its wire: the REST API for issues of one repository, over the simulated chat. */
 import type { PersonEvent } from "#core/event.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import type { ChatPlatform, Posted } from "#test/simulation/world/chat.ts";
+import type { ChatPlatform } from "#test/simulation/world/chat.ts";
 import type { Machine } from "#test/simulation/world/machine.ts";
-import { botLogin, type Listed, saidBy, shownOf } from "./comments.ts";
+import { botLogin, Comments, shownOf } from "./comments.ts";
 import { effectIn, viewInComment } from "./github-view.ts";
 import { HookLog, hooks } from "./hook-log.ts";
 import { IssueLabels } from "./issue-labels.ts";
@@ -15,13 +15,6 @@ const repositoryName = "octo/app";
 const reactions: Readonly<Record<string, string>> = { eyes: "taken", confused: "refused" };
 const repository = { id: repositoryId, full_name: repositoryName };
 
-/** What the wire shows of one of the bot's comments. */
-interface Wire {
-  body: string;
-  readonly createdAt: string;
-  updatedAt: string;
-}
-
 type Route = (asked: Asked, cause: Cause, parts: readonly string[]) => Answered;
 
 const notFound: Answered = { status: 404, json: { message: "Not Found" } };
@@ -31,8 +24,8 @@ export class GitHubApi implements WireApi {
   readonly #machine: Machine;
   readonly #chat: ChatPlatform;
   readonly #posts: Posts;
-  readonly #copies: Random;
-  readonly #wires = new Map<Posted, Wire>();
+  readonly #random: Random;
+  readonly #said: Comments;
   readonly #labels: IssueLabels;
   readonly #hooks: HookLog;
   readonly #routes: readonly (readonly [string, RegExp, Route])[];
@@ -41,7 +34,8 @@ export class GitHubApi implements WireApi {
     this.#machine = machine;
     this.#chat = chat;
     this.#posts = new Posts(machine, chat);
-    this.#copies = createRandom(machine.seed, "copies of github");
+    this.#said = new Comments(chat, this.#posts);
+    this.#random = createRandom(machine.seed, "github");
     this.#labels = new IssueLabels(machine, chat, botLogin);
     chat.lostLabels = () => this.#labels.lost();
     this.#hooks = new HookLog(chat);
@@ -75,18 +69,12 @@ export class GitHubApi implements WireApi {
         this.#page(
           asked,
           this.#labels
-            .events((at) => this.#isShown(at, cause, this.#lag()))
+            .events(this.#dated(cause))
             .map((event) => ({ ...event, issue: this.#issue(event.issue) })),
         ),
       ),
       route("GET", "/repos/octo/app/hooks", () => (seesHooks ? { status: 200, json: hooks } : notFound)),
-      route("GET", log, (asked, cause) => {
-        const lagMs = this.#lag();
-        return this.#page(
-          asked,
-          this.#hooks.list((at) => this.#isShown(at, cause, lagMs)),
-        );
-      }),
+      route("GET", log, (asked, cause) => this.#page(asked, this.#hooks.list(this.#dated(cause)))),
       route("GET", `${log}/(\\d+)`, (_, __, [id]) => {
         const json = this.#hooks.one(id, (number) => this.#issue(number));
         return json === null ? notFound : { status: 200, json };
@@ -122,14 +110,14 @@ export class GitHubApi implements WireApi {
   makes = ({ method, url }: Asked): boolean => method === "POST" && url.pathname.endsWith("/comments");
   edits = ({ method }: Asked): boolean => method === "PATCH";
   broken = (): Answered =>
-    this.#copies.chance(0.2)
+    this.#random.chance(0.2)
       ? aProxy
-      : { status: this.#copies.pick([500, 502, 503]), json: { message: "Server Error" } };
+      : { status: this.#random.pick([500, 502, 503]), json: { message: "Server Error" } };
 
   tooMany(retryAfterMs: number): Answered {
     const json = { message: "Too many requests" };
     const seconds = retryAfterMs / 1_000;
-    if (this.#copies.chance(0.5)) return { status: 429, json, headers: { "retry-after": String(seconds) } };
+    if (this.#random.chance(0.5)) return { status: 429, json, headers: { "retry-after": String(seconds) } };
     const reset = Math.ceil(this.#machine.clock("github") / 1_000) + seconds;
     return {
       status: 403,
@@ -154,23 +142,21 @@ export class GitHubApi implements WireApi {
     return { ...rest, id: this.#labels.deliveryOf(number) };
   }
 
-  #lag(): number {
-    const { lags, lagRate } = this.#machine.weather;
-    return lags.github > 0 && (lagRate >= 1 || this.#copies.chance(lagRate)) ? lags.github : 0;
+  /** Whether what happened then is shown by a copy. */
+  #dated(cause: Cause): (at: string) => boolean {
+    const isShown = this.#posts.copy(cause);
+    return (at) => isShown(Date.parse(at), false);
   }
-
-  /** What people do is late only where it is read back. */
-  #isShown = (at: string, cause: Cause, lagMs: number, ours = false): boolean =>
-    lagMs === 0 ||
-    (cause.effect !== null && !ours) ||
-    Date.parse(at) + lagMs <= this.#machine.clock("github");
 
   #time = (): string => new Date(this.#machine.clock("github")).toISOString();
 
   #placeOf = (number: number): string => `github:${repositoryId}#${number}`;
 
   #issue(number: number): object {
-    const times = [...this.#all().filter(({ issue }) => issue === number), ...this.#labels.timesOf(number)];
+    const times = [
+      ...this.#said.all().filter(({ issue }) => issue === number),
+      ...this.#labels.timesOf(number),
+    ];
     const updated = Math.max(
       this.#machine.time.startMs,
       ...times.map(({ createdAt }) => Date.parse(createdAt)),
@@ -187,41 +173,22 @@ export class GitHubApi implements WireApi {
     };
   }
 
-  /** Every comment that exists, oldest first. */
-  #all(): readonly Listed[] {
-    const people = this.#chat.readable.flatMap(({ event }) => saidBy(event));
-    const ours = [...this.#wires].flatMap(([{ id, place, deletedAt }, wire]) =>
-      deletedAt === null
-        ? [{ id: Number(id), issue: Number(place.split("#")[1]), login: botLogin, ...wire }]
-        : [],
-    );
-    return [...people, ...ours].sort((one, other) => one.id - other.id);
-  }
-
-  #listed(cause: Cause): readonly Listed[] {
-    const lagMs = this.#lag();
-    return this.#all().filter(({ createdAt, login }) =>
-      this.#isShown(createdAt, cause, lagMs, login === botLogin),
-    );
-  }
-
   #comments(asked: Asked, cause: Cause, number: number): Answered {
-    const comments = this.#listed(cause).filter(({ issue }) => issue === number);
+    const comments = this.#said.listed(cause).filter(({ issue }) => issue === number);
     return this.#page(asked, comments.map(shownOf));
   }
 
   #recent(asked: Asked, cause: Cause): Answered {
     const since = Date.parse(asked.url.searchParams.get("since") ?? "");
-    const comments = this.#listed(cause).filter(({ updatedAt }) => Date.parse(updatedAt) >= since);
+    const comments = this.#said.listed(cause).filter(({ updatedAt }) => Date.parse(updatedAt) >= since);
     return this.#page(asked, comments.toReversed().map(shownOf));
   }
 
   #issues(asked: Asked, cause: Cause): Answered {
     const since = Date.parse(asked.url.searchParams.get("since") ?? "");
-    const changed = [
-      ...this.#listed(cause),
-      ...this.#labels.events((at) => this.#isShown(at, cause, this.#lag())),
-    ].filter((one) => Date.parse("updatedAt" in one ? one.updatedAt : one.created_at) >= since);
+    const changed = [...this.#said.listed(cause), ...this.#labels.events(this.#dated(cause))].filter(
+      (one) => Date.parse("updatedAt" in one ? one.updatedAt : one.created_at) >= since,
+    );
     const numbers = new Set(changed.map(({ issue }) => issue));
     return this.#page(
       asked,
@@ -255,22 +222,18 @@ export class GitHubApi implements WireApi {
     const view = viewInComment(text.replace(`\n${to}`, "\n"));
     const posted = this.#posts.add(effectIn(text) ?? "nothing", () => place, view, cause);
     const at = this.#time();
-    this.#wires.set(posted, { body: text, createdAt: at, updatedAt: at });
+    this.#said.add(posted, text, at);
     this.#posts.happened(cause);
     return { status: 201, json: { id: Number(posted.id) } };
   }
 
-  #own(id: string | undefined): readonly [Posted, Wire] | undefined {
-    return [...this.#wires].find(([posted]) => posted.id === id && posted.deletedAt === null);
-  }
-
-  #one(id: string | undefined): Answered {
-    const found = this.#all().find((one) => String(one.id) === id);
+  #one(id = ""): Answered {
+    const found = this.#said.find(id);
     return found === undefined ? notFound : { status: 200, json: shownOf(found) };
   }
 
-  #edit({ body }: Asked, cause: Cause, id: string | undefined): Answered {
-    const found = this.#own(id);
+  #edit({ body }: Asked, cause: Cause, id = ""): Answered {
+    const found = this.#said.own(id);
     if (found === undefined) return notFound;
     const [posted, wire] = found;
     wire.body = JSON.parse(body).body;
@@ -280,8 +243,8 @@ export class GitHubApi implements WireApi {
     return { status: 200, json: { id: Number(id) } };
   }
 
-  #delete(cause: Cause, id: string | undefined): Answered {
-    const found = this.#own(id);
+  #delete(cause: Cause, id = ""): Answered {
+    const found = this.#said.own(id);
     if (found === undefined) return notFound;
     this.#posts.remove(found[0]);
     this.#posts.happened(cause);
@@ -289,7 +252,7 @@ export class GitHubApi implements WireApi {
   }
 
   #react({ body }: Asked, cause: Cause, id = ""): Answered {
-    const found = this.#all().find((one) => String(one.id) === id);
+    const found = this.#said.find(id);
     if (found === undefined) return notFound;
     if (this.#chat.isShut(this.#placeOf(found.issue))) return { status: 403, json: { message: "Locked." } };
     const { content } = JSON.parse(body);

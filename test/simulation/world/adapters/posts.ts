@@ -1,6 +1,7 @@
 /** What both platforms' stand-ins do with the bot's messages: they are kept where the judges look for them. */
 import { placeAt } from "#core/place.ts";
 import type { View } from "#core/view.ts";
+import { createRandom, type Random } from "#test/simulation/story/random.ts";
 import { type ChatPlatform, headline, type Posted } from "#test/simulation/world/chat.ts";
 import type { Machine } from "#test/simulation/world/machine.ts";
 import type { Cause } from "./wire.ts";
@@ -8,10 +9,24 @@ import type { Cause } from "./wire.ts";
 export class Posts {
   readonly #machine: Machine;
   readonly #chat: ChatPlatform;
+  readonly #copies: Random;
 
   constructor(machine: Machine, chat: ChatPlatform) {
     this.#machine = machine;
     this.#chat = chat;
+    this.#copies = createRandom(machine.seed, `copies of ${chat.name}`);
+  }
+
+  /**
+   * Chooses a copy that may lag. The function returns whether it shows what was made then, by the platform's clock. What
+   * people did is late only where it is read back.
+   */
+  copy({ effect }: Cause): (at: number, ours: boolean) => boolean {
+    const { lags, lagRate } = this.#machine.weather;
+    const most = lags[this.#chat.name];
+    const lagMs = most > 0 && (lagRate >= 1 || this.#copies.chance(lagRate)) ? most : 0;
+    const until = this.#machine.clock(this.#chat.name) - lagMs;
+    return (at, ours) => lagMs === 0 || (effect !== null && !ours) || at <= until;
   }
 
   /** Adds a message. `effect`: the id that it carries on the wire; null: it carries none. */

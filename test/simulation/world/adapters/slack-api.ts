@@ -1,15 +1,13 @@
 /** A small Slack at the level of its wire: the Web API and response URLs, over the simulated chat. */
-import type { ReplyEvent } from "#core/event.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
-import type { ChatPlatform, Posted } from "#test/simulation/world/chat.ts";
+import type { ChatPlatform } from "#test/simulation/world/chat.ts";
 import type { Machine } from "#test/simulation/world/machine.ts";
 import { Posts } from "./posts.ts";
+import { botId, botUser, type Listed, SlackMessages, threadOf } from "./slack-messages.ts";
 import { viewInBlocks } from "./slack-view.ts";
 import { type Answered, type Asked, aProxy, type Cause, type WireApi } from "./wire.ts";
 
 const team = "T1";
-const botUser = "UBOT";
-const bot = "BBOT";
 /** Apps outside the Marketplace get so many messages on a page, and a page a minute. */
 const restricted = { pageSize: 15, everyMs: 60_000 };
 /** Responses that a response URL takes. */
@@ -19,24 +17,6 @@ const reactions: Readonly<Record<string, string>> = { eyes: "taken", no_entry: "
 type Params = Readonly<Record<string, string>>;
 type Method = (params: Params, cause: Cause) => object;
 
-/** What the wire shows of one of the bot's messages. */
-interface Wire {
-  blocks: unknown;
-  text: string;
-  metadata: unknown;
-  edited: boolean;
-  gone: boolean;
-}
-
-/** A message as lists show it. */
-interface Listed {
-  readonly ts: string;
-  readonly threadTs: string;
-  /** By Slack's clock. */
-  readonly at: number;
-  readonly shown: Readonly<Record<string, unknown>>;
-}
-
 class Refusal extends Error {}
 
 export class SlackApi implements WireApi {
@@ -44,8 +24,8 @@ export class SlackApi implements WireApi {
   readonly #machine: Machine;
   readonly #chat: ChatPlatform;
   readonly #posts: Posts;
-  readonly #copies: Random;
-  readonly #wires = new Map<Posted, Wire>();
+  readonly #random: Random;
+  readonly #messages: SlackMessages;
   readonly #isRestricted: boolean;
   readonly #readAt = new Map<string, number>();
   readonly #responses = new Map<string, number>();
@@ -55,12 +35,13 @@ export class SlackApi implements WireApi {
     this.#machine = machine;
     this.#chat = chat;
     this.#posts = new Posts(machine, chat);
-    this.#copies = createRandom(machine.seed, "copies of slack");
+    this.#messages = new SlackMessages(chat, this.#posts);
+    this.#random = createRandom(machine.seed, "slack");
     // A long round of reading back is not waited for.
     this.#isRestricted =
       machine.weather.catchUpMs === null && createRandom(machine.seed, "marketplace").chance(0.2);
     this.#methods = {
-      "auth.test": () => ({ team_id: team, user_id: botUser, bot_id: bot }),
+      "auth.test": () => ({ team_id: team, user_id: botUser, bot_id: botId }),
       "users.conversations": () => ({ channels: [{ id: "C1" }] }),
       "conversations.history": (params, cause) => this.#history(params, cause),
       "conversations.replies": (params, cause) => this.#replies(params, cause),
@@ -76,10 +57,10 @@ export class SlackApi implements WireApi {
   edits = ({ url }: Asked): boolean => url.pathname.endsWith("/chat.update");
 
   broken({ url }: Asked): Answered {
-    const status = this.#copies.pick([200, 200, 200, 500, 503]);
+    const status = this.#random.pick([200, 200, 200, 500, 503]);
     if (status > 200 || !url.pathname.startsWith("/api/")) return { status: Math.max(status, 500), json: {} };
-    if (this.#copies.chance(0.2)) return aProxy;
-    return { status, json: { ok: false, error: this.#copies.pick(["internal_error", "fatal_error"]) } };
+    if (this.#random.chance(0.2)) return aProxy;
+    return { status, json: { ok: false, error: this.#random.pick(["internal_error", "fatal_error"]) } };
   }
 
   tooMany = (retryAfterMs: number): Answered => ({
@@ -121,7 +102,7 @@ export class SlackApi implements WireApi {
   #post(params: Params, cause: Cause): object {
     const channel = this.#channel(params);
     const { text = "", thread_ts, blocks = "[]", metadata = "{}" } = params;
-    if (thread_ts !== undefined && !this.#all().some(({ ts }) => ts === thread_ts))
+    if (thread_ts !== undefined && !this.#messages.all().some(({ ts }) => ts === thread_ts))
       throw new Refusal("thread_not_found");
     const parsed = JSON.parse(blocks);
     const carried = JSON.parse(metadata);
@@ -131,13 +112,13 @@ export class SlackApi implements WireApi {
       viewInBlocks(parsed),
       cause,
     );
-    this.#wires.set(posted, { blocks: parsed, text, metadata: carried, edited: false, gone: false });
+    this.#messages.add(posted, { blocks: parsed, text, metadata: carried });
     this.#posts.happened(cause);
     return { channel: params.channel, ts: posted.id };
   }
 
-  #own({ ts }: Params): readonly [Posted, Wire] {
-    const found = [...this.#wires].find(([{ id }, { gone }]) => id === ts && !gone);
+  #own({ ts }: Params) {
+    const found = this.#messages.own(ts);
     if (found === undefined) throw new Refusal("message_not_found");
     return found;
   }
@@ -186,7 +167,7 @@ export class SlackApi implements WireApi {
   #react(params: Params, cause: Cause): object {
     this.#channel(params);
     const { timestamp = "", name = "" } = params;
-    if (!this.#all().some(({ ts }) => ts === timestamp)) throw new Refusal("message_not_found");
+    if (!this.#messages.all().some(({ ts }) => ts === timestamp)) throw new Refusal("message_not_found");
     const reaction = reactions[name] ?? name;
     const given = this.#chat.reactions.get(timestamp) ?? new Set();
     if (given.has(reaction)) throw new Refusal("already_reacted");
@@ -195,40 +176,9 @@ export class SlackApi implements WireApi {
     return {};
   }
 
-  /** Every message that exists, oldest first. */
-  #all(): readonly Listed[] {
-    const people = this.#chat.readable.flatMap(({ event }) =>
-      event.kind === "reply" ? [saidBy(event)] : [],
-    );
-    const ours = [...this.#wires].flatMap(([{ id, place }, { gone, edited, ...wire }]): Listed[] => {
-      if (gone) return [];
-      const threadTs = place.split(":")[3] ?? id;
-      const shown = {
-        user: botUser,
-        bot_id: bot,
-        ts: id,
-        ...wire,
-        ...(edited ? { edited: { ts: id } } : {}),
-      };
-      return [{ ts: id, threadTs, at: Number(id) * 1_000, shown }];
-    });
-    return [...people, ...ours].sort((one, other) => Number(one.ts) - Number(other.ts));
-  }
-
-  /** What a copy shows that may lag; people's messages are late only where they are read back. */
-  #listed(cause: Cause): readonly Listed[] {
-    const { lags, lagRate } = this.#machine.weather;
-    const lagMs = lags.slack > 0 && (lagRate >= 1 || this.#copies.chance(lagRate)) ? lags.slack : 0;
-    const until = this.#machine.clock("slack") - lagMs;
-    const all = this.#all();
-    return lagMs === 0
-      ? all
-      : all.filter(({ at, shown }) => at <= until || (cause.effect !== null && shown.user !== botUser));
-  }
-
   #history(params: Params, cause: Cause): object {
     this.#channel(params);
-    const listed = this.#listed(cause);
+    const listed = this.#messages.listed(cause);
     const roots = listed.filter((one) => one.ts === one.threadTs && isWithin(one, params)).toReversed();
     const { cursor = "" } = params;
     const rest = cursor === "" ? roots : roots.filter(({ ts }) => Number(ts) < Number(cursor));
@@ -240,7 +190,7 @@ export class SlackApi implements WireApi {
 
   #replies(params: Params, cause: Cause): object {
     this.#channel(params);
-    const listed = this.#listed(cause);
+    const listed = this.#messages.listed(cause);
     const asked = listed.find(({ ts }) => ts === params.ts);
     const root = listed.find(({ ts }) => ts === asked?.threadTs);
     if (root === undefined) throw new Refusal("thread_not_found");
@@ -266,24 +216,6 @@ export class SlackApi implements WireApi {
     const messages = [...(first === undefined ? [] : [first]), ...items.map(({ shown }) => shown)];
     return { messages, has_more: next !== "", response_metadata: { next_cursor: next } };
   }
-}
-
-function threadOf({ ts }: Listed, listed: readonly Listed[]): object {
-  const replies = listed.filter((one) => one.threadTs === ts && one.ts !== ts);
-  return replies.length === 0
-    ? {}
-    : { thread_ts: ts, reply_count: replies.length, latest_reply: replies.at(-1)?.ts };
-}
-
-function saidBy({ message, place, by, text, mention, at }: ReplyEvent): Listed {
-  const shown = {
-    type: "message",
-    ...(by.bot ? { bot_id: `B-${by.id}` } : {}),
-    user: by.id,
-    ts: message,
-    text: mention ? `<@${botUser}> ${text}` : text,
-  };
-  return { ts: message, threadTs: place.split(":")[3] ?? message, at: Date.parse(at), shown };
 }
 
 function isWithin({ ts }: Listed, { oldest = "0", latest = "" }: Params): boolean {
