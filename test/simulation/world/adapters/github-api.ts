@@ -89,9 +89,11 @@ export class GitHubApi implements WireApi {
         status: this.#labels.make(JSON.parse(body).name) ? 201 : 422,
         json: {},
       })),
-      route("GET", `${issue}/labels`, (asked, _, [number]) =>
-        this.#page(asked, this.#labels.of(Number(number))),
-      ),
+      // An issue has no more labels than fit on a page.
+      route("GET", `${issue}/labels`, (_, __, [number]) => ({
+        status: 200,
+        json: this.#labels.of(Number(number)),
+      })),
       route("POST", `${issue}/labels`, ({ body }, cause, [number]) => {
         this.#posts.happened(cause);
         return { status: 200, json: this.#labels.add(Number(number), JSON.parse(body).labels) };
@@ -200,7 +202,7 @@ export class GitHubApi implements WireApi {
     const { pageSize } = this.#machine.weather;
     const size = Math.min(
       Number(url.searchParams.get("per_page") ?? 30),
-      pageSize < 500 ? 6 * pageSize : 100,
+      pageSize < 500 ? 2 * pageSize : 100,
     );
     const page = Number(url.searchParams.get("page") ?? 1);
     const last = Math.max(1, Math.ceil(all.length / size));

@@ -210,7 +210,7 @@ export class SlackApi implements WireApi {
   #page({ limit = "100" }: Params, rest: readonly Listed[], first?: object): object {
     const { pageSize } = this.#machine.weather;
     const most = this.#isRestricted ? restricted.pageSize : 200;
-    const size = Math.min(Number(limit), pageSize < 500 ? 6 * pageSize : most);
+    const size = Math.min(Number(limit), pageSize < 500 ? 3 * pageSize : most);
     const items = rest.slice(0, size);
     const next = rest.length > size ? (items.at(-1)?.ts ?? "") : "";
     const messages = [...(first === undefined ? [] : [first]), ...items.map(({ shown }) => shown)];
