@@ -53,6 +53,10 @@ export interface ClientOptions {
   readonly requestTimeoutMs: number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds, monotonic. */
+  readonly elapsed: () => number;
+  /** The `fetch` that makes the requests; the platform's own if absent. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
 /** GitHub's REST API with the bot's credentials. */
@@ -73,8 +77,8 @@ export interface GitHubClient {
 
 /** Creates the client. Octokit's own plugins for retries are absent: the engine tries again. */
 export function createGitHubClient(options: ClientOptions): GitHubClient {
-  const { auth, apiUrl, log, requestTimeoutMs, now } = options;
-  let servedAheadMs = 0;
+  const { auth, apiUrl, log, requestTimeoutMs, now, elapsed } = options;
+  let aheadOfElapsedMs: number | null = null;
   const common = {
     userAgent: "agent-runs-bot",
     log: {
@@ -85,12 +89,14 @@ export function createGitHubClient(options: ClientOptions): GitHubClient {
       error: (message: string): void => log.debug(message),
     },
     ...(apiUrl === undefined ? {} : { baseUrl: apiUrl.replace(/\/+$/, "") }),
+    ...(options.fetch === undefined ? {} : { request: { fetch: options.fetch } }),
   };
 
   function limited(octokit: Octokit): Octokit {
     // A proxy's page with status 200 must not be read as GitHub's response.
     octokit.hook.after("request", ({ data, status, headers }) => {
-      servedAheadMs = Date.parse(headers.date ?? "") - now() || 0;
+      const servedAt = Date.parse(headers.date ?? "");
+      if (!Number.isNaN(servedAt)) aheadOfElapsedMs = servedAt - elapsed();
       if (status >= 300 && status < 400) throw new Redirected(status, { headers, data });
       const isText = typeof data === "string" && data !== "";
       if (status !== 204 && isText && !String(headers["content-type"]).includes("json"))
@@ -108,7 +114,10 @@ export function createGitHubClient(options: ClientOptions): GitHubClient {
     request: { signal: AbortSignal.timeout(Math.min(identityTimeoutMs, requestTimeoutMs)) },
   });
 
-  const aheadMs = (): number => (Math.abs(servedAheadMs) < blurMs ? 0 : servedAheadMs);
+  function aheadMs(): number {
+    const ahead = aheadOfElapsedMs === null ? 0 : aheadOfElapsedMs + elapsed() - now();
+    return Math.abs(ahead) < blurMs ? 0 : ahead;
+  }
 
   if ("token" in auth) {
     const octokit = limited(new Octokit({ ...common, auth: auth.token }));

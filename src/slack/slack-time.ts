@@ -16,8 +16,8 @@ export interface SlackTime {
   readonly fetch: typeof fetch;
 }
 
-/** Creates Slack's clock, which runs on between the responses. */
-export function createSlackTime(clock: Pick<Clock, "now" | "elapsed">): SlackTime {
+/** Creates Slack's clock, which runs on between the responses; `call` makes the requests. */
+export function createSlackTime(clock: Pick<Clock, "now" | "elapsed">, call: typeof fetch): SlackTime {
   let aheadOfElapsedMs: number | null = null;
   const now = (): number => (aheadOfElapsedMs === null ? clock.now() : aheadOfElapsedMs + clock.elapsed());
   return {
@@ -27,7 +27,7 @@ export function createSlackTime(clock: Pick<Clock, "now" | "elapsed">): SlackTim
       return now() - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
     },
     async fetch(input, init) {
-      const response = await fetch(input, init);
+      const response = await call(input, init);
       const servedAt = Date.parse(response.headers.get("date") ?? "");
       if (!Number.isNaN(servedAt)) aheadOfElapsedMs = servedAt - clock.elapsed();
       return response;

@@ -5,7 +5,7 @@ import { everyFeature, isFeature } from "#test/simulation/world/troubles.ts";
 import { flagsOf, wholeNumber } from "#test/support/command-line.ts";
 
 const usage =
-  "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all] [--only a,b] [--without a,b]";
+  "npm run simulate -- [--seeds 1000] [--from 1] [--seed N] [--hours] [--all] [--only a,b] [--without a,b] [--adapters]";
 const values = flagsOf(
   {
     seeds: { type: "string", default: "1000" },
@@ -18,6 +18,8 @@ const values = flagsOf(
     /** The features of the world that histories may have, by name or `none`; all if absent. */
     only: { type: "string" },
     without: { type: "string", default: "" },
+    /** The real adapters of Slack and GitHub take part in every history. */
+    adapters: { type: "boolean", default: false },
   },
   usage,
 );
@@ -34,9 +36,10 @@ const features = new Set(
 );
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const atOnce = 16;
+const options = { hours: values.hours, features, weather: values.adapters ? { adapters: true } : {} };
 
 async function replay(seed: number): Promise<History> {
-  const history = await tell(seed, { recording: true, hours: values.hours, features });
+  const history = await tell(seed, { ...options, recording: true });
   for (const line of history.lines) say(line);
   for (const { invariant, what } of history.violations) say(`BROKEN: ${invariant}: ${what}`);
   return history;
@@ -56,7 +59,7 @@ async function main(): Promise<number> {
   let happened = 0;
   for (let seed = from; seed < to && (values.all || failed.length === 0); seed += atOnce) {
     const seeds = Array.from({ length: Math.min(atOnce, to - seed) }, (_, index) => seed + index);
-    const histories = await Promise.all(seeds.map((each) => tell(each, { hours: values.hours, features })));
+    const histories = await Promise.all(seeds.map((each) => tell(each, options)));
     told += histories.length;
     for (const history of histories) {
       happened += history.happened;

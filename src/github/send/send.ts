@@ -51,6 +51,8 @@ export interface GitHubPlatformOptions {
   readonly requestTimeoutMs?: number;
   /** The bot's public address, by which its webhooks are recognised. */
   readonly publicUrl?: string;
+  /** The `fetch` that makes the requests; the platform's own if absent. */
+  readonly fetch?: typeof fetch;
 }
 
 /** GitHub's sending side, with the parts that the receiver uses. */
@@ -81,8 +83,9 @@ export function createGitHubPlatform({
   permissionTtlMs = 5 * 60_000,
   requestTimeoutMs = 20_000,
   publicUrl,
+  fetch,
 }: GitHubPlatformOptions): GitHubPlatform {
-  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now });
+  const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now, elapsed, fetch });
   const whereabouts = createWhereabouts({ client, now, elapsed });
   const identity = remember(client.askIdentity);
   const setStateLabel = createStateLabels();

@@ -1,5 +1,5 @@
 /** Finds the messages that an effect posted, by their metadata. */
-import type { WebClient } from "@slack/web-api";
+import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import { LRUCache } from "lru-cache";
 import type { Effect } from "#core/effect.ts";
 import type { EffectId } from "#core/place.ts";
@@ -7,7 +7,7 @@ import { type StoredMessage, storedMessage } from "#slack/payloads.ts";
 import { millisecondsOf, type SlackPlace, timestampOf } from "#slack/place.ts";
 import type { SlackTime } from "#slack/slack-time.ts";
 import { isOurs, type Self } from "#slack/translate.ts";
-import { messagePage } from "./message-pages.ts";
+import { type MessagePage, messagePage } from "./message-pages.ts";
 
 const metadataType = "agent_runs_bot";
 
@@ -59,6 +59,14 @@ interface Position {
   readonly isSettling: boolean;
 }
 
+/** A thread that the list does not show yet is empty. */
+function emptyIfUnlisted(error: unknown): MessagePage {
+  if (error instanceof WebAPIPlatformError && error.data.error === "thread_not_found") {
+    return { messages: [], next: null };
+  }
+  throw error;
+}
+
 /** Creates the search for the bot's own messages. */
 export function createLookUp(client: WebClient, identity: () => Promise<Self>, time: SlackTime) {
   const unfinished = new LRUCache<EffectId, Position>({ max: mostSearches });
@@ -99,7 +107,7 @@ export function createLookUp(client: WebClient, identity: () => Promise<Self>, t
     for (;;) {
       const { part, cursor, fromMs } = position;
       const bounds = part === "start" ? {} : { oldest: timestampOf(fromMs) };
-      const page = await messagePage(client, place, bounds, cursor);
+      const page = await messagePage(client, place, bounds, cursor).catch(emptyIfUnlisted);
       const messages = page.messages.map((message) => storedMessage.parse(message));
       for (const message of messages) {
         if (!isOurs(message, self) || payloadOf(message)?.effect !== of) continue;

@@ -25,6 +25,8 @@ export interface SlackPlatformOptions {
   /** A call without an answer is given up after this, 15 seconds if absent; its outcome is then unknown. */
   readonly timeoutMs?: number;
   readonly clock: Pick<Clock, "now" | "elapsed">;
+  /** The `fetch` that makes the requests; the platform's own if absent. */
+  readonly fetch?: typeof fetch;
 }
 
 /** Slack's lists show a message within this time, by far. */
@@ -38,7 +40,8 @@ const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_fo
 /** Creates Slack's sending side. */
 export function createSlackPlatform(options: SlackPlatformOptions): Platform {
   const { botToken, apiUrl, log, timeoutMs = defaultTimeoutMs, clock } = options;
-  const time = createSlackTime(clock);
+  const call = options.fetch ?? fetch;
+  const time = createSlackTime(clock, call);
   const client = createClient(botToken, { apiUrl, log, timeoutMs, fetch: time.fetch });
   const { known: identity, fresh } = createIdentity(client);
   const search = createLookUp(client, identity, time);
@@ -122,7 +125,7 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
         return { ok: true, kind: "reply", message: posted.ts };
       }
       case "tell":
-        return tell(client, timeoutMs, place, effect);
+        return tell(client, { call, timeoutMs }, place, effect);
       case "react":
         return react(effect, place.channel);
       case "label":

@@ -8,6 +8,12 @@ import { toMessage } from "./blocks.ts";
 import { metadataOf } from "./look-up.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
 
+/** How requests to response URLs are made. */
+interface Responding {
+  readonly call: typeof fetch;
+  readonly timeoutMs: number;
+}
+
 /**
  * Sends one person a private message: through the response URL of a command or a button, which also works where
  * the bot is not a member, or in the channel once that URL has expired (30 minutes, 5 responses), or as a direct
@@ -16,12 +22,12 @@ import { withPlainFallback } from "./plain-fallback.ts";
  */
 export async function tell(
   client: WebClient,
-  timeoutMs: number,
+  responding: Responding,
   { channel, threadTs }: SlackPlace,
   effect: TellEffect,
 ): Promise<Outcome> {
   if (effect.answerVia !== undefined) {
-    const outcome = await respond(effect.answerVia, effect, timeoutMs);
+    const outcome = await respond(effect.answerVia, effect, responding);
     if (outcome !== "expired") return outcome;
   }
   const { platform, id: user } = effect.person;
@@ -51,10 +57,14 @@ const closed: ReadonlySet<string> = new Set([
   "user_not_in_channel",
 ]);
 
-async function respond(url: string, effect: TellEffect, timeoutMs: number): Promise<Outcome | "expired"> {
+async function respond(
+  url: string,
+  effect: TellEffect,
+  { call, timeoutMs }: Responding,
+): Promise<Outcome | "expired"> {
   let response: Response;
   try {
-    response = await fetch(url, {
+    response = await call(url, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({

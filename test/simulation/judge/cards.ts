@@ -129,6 +129,7 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 function checkLabels({ world, wrong }: Outside): void {
+  for (const what of world.github.lostLabels()) wrong("people's labels stay", what);
   for (const thread of world.disk.threads.values()) {
     const atWork = (runId: string | null): boolean => {
       const run = world.service.runs.get(runId ?? "");

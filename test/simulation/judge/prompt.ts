@@ -24,10 +24,11 @@ export function checkPrompt(outside: Outside): void {
   }
 }
 
-/** Nothing was said in its place before. */
-const isNew = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>
+/** Nothing was said in its place before, and no card began it. */
+const isNew = ({ deeds, posted }: Outside, { event, saidAt = 0 }: Deed): boolean =>
   event.place === null ||
-  !deeds.some((other) => other.event.place === event.place && (other.saidAt ?? 0) < saidAt);
+  (!deeds.some((other) => other.event.place === event.place && (other.saidAt ?? 0) < saidAt) &&
+    !posted.some(({ place, at }) => place === event.place && at < saidAt));
 
 function isDisturbed({ world }: Outside, { event }: Deed, from: number, until: number): boolean {
   const { machine, lives } = world;

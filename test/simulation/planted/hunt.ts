@@ -4,6 +4,7 @@
  */
 import { tell } from "#test/simulation/story/history.ts";
 import { drawWeather } from "#test/simulation/world/weather.ts";
+import { adapters } from "./adapters.ts";
 import { away } from "./away.ts";
 import { lagging } from "./lagging.ts";
 import { people } from "./people.ts";
@@ -11,9 +12,14 @@ import { performing } from "./performing.ts";
 import type { Planted } from "./planted.ts";
 import { saving } from "./saving.ts";
 
-export const planted: readonly Planted[] = [...saving, ...performing, ...lagging, ...people, ...away].sort(
-  (one, other) => one.promise - other.promise,
-);
+export const planted: readonly Planted[] = [
+  ...saving,
+  ...performing,
+  ...lagging,
+  ...people,
+  ...away,
+  ...adapters,
+].sort((one, other) => one.promise - other.promise);
 
 const mostHistories = 1_000;
 const mostSeeds = 50_000;

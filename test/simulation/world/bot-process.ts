@@ -7,6 +7,7 @@ import { createEngine, type Engine, type EngineOptions } from "#engine/engine.ts
 import type { Clock, Platform, Store } from "#ports.ts";
 import { createRandom } from "#test/simulation/story/random.ts";
 import type { RunsClients, Service } from "#test/simulation/world/service/runs-client.ts";
+import type { PlantedFetch } from "./adapters/adapter.ts";
 import type { ChatPort } from "./chat-port.ts";
 import type { Disk } from "./disk.ts";
 import type { Life, Machine } from "./machine.ts";
@@ -19,6 +20,8 @@ export interface Plant {
   readonly platform?: (platform: Platform, life: Life, around: PlantedIn) => Platform;
   readonly accept?: (accept: Engine["accept"], around: PlantedIn) => Engine["accept"];
   readonly clock?: (clock: Clock) => Clock;
+  /** Stands between a real adapter and its platform. */
+  readonly fetch?: PlantedFetch;
   /** Stands in for a platform that is not configured. */
   readonly absent?: (name: string) => Platform;
   readonly limits?: EngineOptions["limits"];
@@ -67,7 +70,8 @@ export function createProcess(around: Surroundings): BotProcess {
   const within: PlantedIn = { machine, disk, clock };
   const service = (plant.service ?? same)(around.service.open(life), within);
   const notes = disk.open(life);
-  const platforms = around.platforms.map((port) => (plant.platform ?? same)(port.open(life), life, within));
+  const opened = around.platforms.map((port) => port.open(life));
+  const platforms = opened.map((platform) => (plant.platform ?? same)(platform, life, within));
   const { catchUpMs } = machine.weather;
   const engine = createEngine({
     store: plant.store === undefined ? notes : plant.store(notes, disk),
@@ -86,7 +90,14 @@ export function createProcess(around: Surroundings): BotProcess {
     ...(catchUpMs === null ? {} : { catchUp: { notes, intervalMs: catchUpMs } }),
     ...(plant.limits === undefined ? {} : { limits: plant.limits }),
   });
-  const accept = (plant.accept ?? same)(engine.accept, within);
+  const hearing: Engine["accept"] = async (event, ...more) => {
+    for (const { name, hear } of opened) if (event.by.platform === name) hear?.(event);
+    const answer = await engine.accept(event, ...more);
+    for (const { name, heard } of opened)
+      if (event.by.platform === name && answer !== "again") heard?.(event);
+    return answer;
+  };
+  const accept = (plant.accept ?? same)(hearing, within);
   return { life, absent: around.absent, engine, accept };
 }
 

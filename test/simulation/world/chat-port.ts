@@ -4,6 +4,7 @@ import type { PersonEvent } from "#core/event.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { Attempt, Missed, Pace, Platform } from "#ports.ts";
 import { createRandom, type Random } from "#test/simulation/story/random.ts";
+import type { Adapter } from "./adapters/adapter.ts";
 import { type ChatPlatform, type Posted, scopeOf } from "./chat.ts";
 import { type Doubt, isEarly, type Life, type Limit, type Machine } from "./machine.ts";
 import { settlingMs } from "./troubles.ts";
@@ -31,25 +32,30 @@ export class ChatPort {
   readonly #chat: ChatPlatform;
   readonly #copies: Random;
   readonly #limits = new Map<string, Limit>();
+  readonly #adapterOf: ((life: Life) => Adapter) | null;
   readonly #begun = new Map<string, { readonly life: number; readonly at: number }>();
 
-  constructor(machine: Machine, chat: ChatPlatform) {
+  /** `adapterOf`: opens the real adapter, which then does the work. */
+  constructor(machine: Machine, chat: ChatPlatform, adapterOf: ((life: Life) => Adapter) | null = null) {
     this.#machine = machine;
+    this.#adapterOf = adapterOf;
     this.#chat = chat;
     this.#copies = createRandom(machine.seed, `copies of ${chat.name}`);
   }
 
   /** The platform for one process. */
-  open(life: Life): Platform {
+  open(life: Life): Platform & Partial<Pick<Adapter, "hear" | "heard">> {
+    const adapter = this.#adapterOf?.(life) ?? null;
     const { name } = this.#chat;
     const { catchUpMs, paces } = this.#machine.weather;
     return {
       name,
       settlingMs: settlingMs[name],
       check: async () => {},
-      perform: (effect, attempt) => this.#perform(life, effect, attempt),
-      ...(catchUpMs === null ? {} : { missed: (look) => this.#missed(life, look) }),
-      ...(paces ? { paces: (effect) => pacesOf(effect) } : {}),
+      perform: (effect, attempt) => this.#perform(life, effect, attempt, adapter),
+      ...(catchUpMs === null ? {} : { missed: adapter?.missed ?? ((look) => this.#missed(life, look)) }),
+      ...(paces && adapter === null ? { paces: pacesOf } : {}),
+      ...(adapter === null ? {} : { paces: adapter.paces, hear: adapter.hear, heard: adapter.heard }),
     };
   }
 
@@ -59,7 +65,12 @@ export class ChatPort {
     return lagMs === 0 || lagRate >= 1 || this.#copies.chance(lagRate) ? lagMs : 0;
   }
 
-  async #perform(life: Life, effect: PlatformEffect, attempt: Attempt): Promise<Outcome> {
+  async #perform(
+    life: Life,
+    effect: PlatformEffect,
+    attempt: Attempt,
+    adapter: Adapter | null,
+  ): Promise<Outcome> {
     const { name, unsure, refused } = this.#chat;
     const machine = this.#machine;
     const { time } = machine;
@@ -74,9 +85,14 @@ export class ChatPort {
     }
     this.#judgePace(life, effect);
     const doubt: Doubt = { life, since: null };
-    const outcome = this.#isLimited(effect)
-      ? await this.#tooMany(life)
-      : await this.#try(life, effect, attempt, doubt);
+    // A request that was under way when its process died may have arrived; only the adapter's tries show it.
+    if (attempt.uncertain) unsure.add(effect.id);
+    const outcome =
+      adapter !== null
+        ? await adapter.perform(effect, attempt, doubt)
+        : this.#isLimited(effect)
+          ? await this.#tooMany(life)
+          : await this.#try(life, effect, attempt, doubt);
     doubt.since = time.nowMs;
     if (!outcome.ok) {
       const { fault } = outcome;
@@ -187,7 +203,8 @@ export class ChatPort {
   }
 
   #judgePace(life: Life, effect: PlatformEffect): void {
-    if (!this.#machine.weather.paces || !isPost(effect)) return;
+    const { paces, adapters } = this.#machine.weather;
+    if (!(paces || adapters) || !isPost(effect)) return;
     const { nowMs } = this.#machine.time;
     const key = paceKey(effect);
     const last = this.#begun.get(key);

@@ -23,6 +23,15 @@ export interface Posted {
   readonly doubt: Doubt | null;
 }
 
+/** One try to deliver an event, as the platform logs it. */
+export interface DeliveryAttempt {
+  readonly event: PersonEvent;
+  /** RFC 3339, by the platform's clock. */
+  readonly at: string;
+  readonly ok: boolean;
+  readonly redelivery: boolean;
+}
+
 interface Words {
   readonly author: string;
   readonly at: string;
@@ -61,6 +70,12 @@ export class ChatPlatform {
   readonly said = new Map<Place, Words[]>();
   /** What people did that can be read back, in order; the function returns the event as it is read now. */
   readonly readable: Readable[] = [];
+  /** People's labels that are gone, in words. */
+  lostLabels: () => readonly string[] = () => [];
+  /** Oldest first. */
+  readonly attempts: DeliveryAttempt[] = [];
+  /** Delivers the event with this id again. */
+  redeliver: (event: string) => void = () => {};
   /** Places and scopes in which the bot may not post. */
   readonly shut = new Set<Place | Scope>();
   readonly permissions = new Map<string, Exclude<Permission, "unknown">>();
@@ -86,9 +101,10 @@ export class ChatPlatform {
   next(scope: Scope): { readonly id: string; readonly at: string } {
     this.#count += 1;
     const at = this.timeIn(scope);
-    const seconds = Math.floor(Date.parse(at) / 1_000);
-    const id = this.name === "slack" ? `${seconds}.${String(this.#count).padStart(6, "0")}` : this.#count;
-    return { id: String(id), at };
+    if (this.name === "github") return { id: String(this.#count), at };
+    const ms = Date.parse(at);
+    const [whole, rest] = [Math.floor(ms / 1_000), 1_000 * (ms % 1_000) + (this.#count % 1_000)];
+    return { id: `${whole}.${String(rest).padStart(6, "0")}`, at };
   }
 
   say(place: Place, words: Words): void {

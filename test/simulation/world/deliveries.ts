@@ -42,6 +42,11 @@ export class Deliveries {
   constructor(world: World) {
     this.#world = world;
     this.#random = createRandom(world.machine.seed, "deliveries");
+    world.github.redeliver = (id) => {
+      const deed = this.deeds.find(({ event }) => event.id === id);
+      if (deed !== undefined)
+        this.#series(deed, () => deed.event, this.#random.between(10, minute), [], true);
+    };
   }
 
   /** Delivers the deed as its platform does; `eventAt` returns the event for a delivery at that time. */
@@ -78,13 +83,23 @@ export class Deliveries {
     return this.#random.chance(0.7) ? [this.#random.between(1, 90) * minute] : [];
   }
 
-  #series(deed: Deed, eventAt: (now: number) => PersonEvent, ms: number, retriesMs: readonly number[]): void {
+  #series(
+    deed: Deed,
+    eventAt: (now: number) => PersonEvent,
+    ms: number,
+    retriesMs: readonly number[],
+    redelivery = false,
+  ): void {
     const { time } = this.#world.machine;
     this.underWay += 1;
     time.after(ms, () => {
-      this.#try(deed, eventAt(time.nowMs), (acked) => {
+      const event = eventAt(time.nowMs);
+      const { attempts } = event.by.platform === "slack" ? this.#world.slack : this.#world.github;
+      const at = new Date(this.#world.machine.clock("github")).toISOString();
+      this.#try(deed, event, (acked) => {
+        attempts.push({ event, at, ok: acked, redelivery });
         const [next, ...rest] = retriesMs;
-        if (!acked && next !== undefined) this.#series(deed, eventAt, next, rest);
+        if (!acked && next !== undefined) this.#series(deed, eventAt, next, rest, true);
         this.underWay -= 1;
       });
     });

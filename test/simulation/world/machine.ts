@@ -43,7 +43,11 @@ export const isEarly = (limit: Limit, nowMs: number): boolean =>
   nowMs > limit.at + 2_000 && nowMs + mostDriftMs < limit.until;
 
 /** The time-out of each system's client. */
-const patienceMs: Readonly<Record<System, number>> = { "agent-runs": 60_000, slack: 15_000, github: 20_000 };
+export const patienceMs: Readonly<Record<System, number>> = {
+  "agent-runs": 60_000,
+  slack: 15_000,
+  github: 20_000,
+};
 
 export interface Violation {
   readonly invariant: string;

@@ -42,6 +42,8 @@ export interface Troubles {
   readonly paces: boolean;
   /** Work that waited for the world to heal must be done soon afterwards. */
   readonly judgesDelays: boolean;
+  /** The real adapters of Slack and GitHub do the work, at stand-ins of their wires. */
+  readonly adapters: boolean;
   /** The probability that an edit meets a rate limit that posts don't have. */
   readonly editLimitRate: number;
 }
@@ -78,6 +80,7 @@ export const calmTroubles: Troubles = {
   overtaking: false,
   paces: false,
   judgesDelays: false,
+  adapters: false,
   editLimitRate: 0,
 };
 
@@ -183,7 +186,7 @@ const draws = {
   unordered: { probability: 0.15, draw: () => ({ unordered: true }) },
   metadata: { probability: 0.5, draw: () => ({ honoursMetadata: true }) },
   dateless: { probability: 0.2, draw: () => ({ givesDate: false }) },
-  crowd: { probability: 0.03, draw: (_, random) => ({ crowd: random.pick([120, 260, 420]) }) },
+  crowd: { probability: 0.03, draw: (_, random) => ({ crowd: random.pick([120, 260, 380]) }) },
   absence: { probability: 0.15, draw: () => ({ absenceRate: 0.5 }) },
   older: { probability: 0.1, draw: () => ({ olderRate: 0.5 }) },
   unreadable: { probability: 0.08, draw: () => ({ unreadableRate: 0.4 }) },
@@ -191,6 +194,7 @@ const draws = {
   clientRetries: { probability: 0.3, draw: () => ({ clientRetries: true }) },
   overtaking: { probability: 0.15, draw: () => ({ overtaking: true }) },
   delays: { probability: 1, draw: () => ({ judgesDelays: true }) },
+  adapters: { probability: 0.1, draw: () => ({ adapters: true }) },
   paces: { probability: 0.2, draw: () => ({ paces: true }) },
   editLimits: { probability: 0.15, draw: (_, random) => ({ editLimitRate: random.pick([0.2, 0.6]) }) },
 } as const satisfies Readonly<Record<string, { readonly probability: number; readonly draw: Draw }>>;
@@ -201,15 +205,22 @@ export type Feature = keyof typeof draws;
 export const isFeature = (name: string): name is Feature => Object.hasOwn(draws, name);
 export const everyFeature: readonly Feature[] = Object.keys(draws).filter(isFeature);
 
+/** Features of calm histories too. */
+const harmless: ReadonlySet<Feature> = new Set<Feature>([
+  "metadata",
+  "dateless",
+  "catchUp",
+  "delays",
+  "adapters",
+]);
+
 /** Each feature has a random stream of its own, so that switching one leaves the others as they are. */
 export function drawTroubles(seed: number, usual: Troubles, { features, calm, actsMs }: Drawing): Troubles {
   let troubles = usual;
   for (const feature of everyFeature) {
     const { probability, draw } = draws[feature];
     const random = createRandom(seed, `trouble ${feature}`);
-    const isHarmless =
-      feature === "metadata" || feature === "dateless" || feature === "catchUp" || feature === "delays";
-    if (!features.has(feature) || (calm && !isHarmless) || !random.chance(probability)) continue;
+    if (!features.has(feature) || (calm && !harmless.has(feature)) || !random.chance(probability)) continue;
     troubles = { ...troubles, ...draw(troubles, random, actsMs) };
   }
   return troubles;

@@ -5,6 +5,7 @@ import { createRandom } from "#test/simulation/story/random.ts";
 import type { Script } from "#test/simulation/story/script.ts";
 import { RunsClients } from "#test/simulation/world/service/runs-client.ts";
 import { RunsService } from "#test/simulation/world/service/runs-service.ts";
+import { adapterOf } from "./adapters/adapter.ts";
 import { type BotProcess, createProcess, type Plant } from "./bot-process.ts";
 import { ChatPlatform } from "./chat.ts";
 import { ChatPort } from "./chat-port.ts";
@@ -17,8 +18,8 @@ export const channel = "slack:T1:C1";
 /** A channel that the bot is not a member of. */
 export const foreignChannel = "slack:T1:C2";
 export const repository = "github:octo/app";
-export const issues = [1, 2, 3].map((number) => `${repository}#${number}`);
-export const lockedIssue = `${repository}#9`;
+export const issues = [1, 2, 3].map((number) => `github:100#${number}`);
+export const lockedIssue = "github:100#9";
 
 export class World {
   readonly machine: Machine;
@@ -62,7 +63,14 @@ export class World {
     this.slack = new ChatPlatform(this.machine, "slack");
     this.github = new ChatPlatform(this.machine, "github");
     this.#clients = new RunsClients(this.machine, this.service);
-    this.#ports = [this.slack, this.github].map((chat) => new ChatPort(this.machine, chat));
+    this.#ports = [this.slack, this.github].map(
+      (chat) =>
+        new ChatPort(
+          this.machine,
+          chat,
+          weather.adapters ? adapterOf(this.machine, chat, plant.fetch ?? ((call) => call)) : null,
+        ),
+    );
     this.slack.shut.add(foreignChannel);
     this.github.shut.add(lockedIssue);
     this.github.permissions.set("alice", "write").set("bob", "write").set("eve", "read");

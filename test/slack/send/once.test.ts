@@ -179,3 +179,13 @@ test("posts are spaced a second a channel, edits apart, and reads not at all", a
   };
   expect(paces(read)).toEqual([]);
 });
+
+test("a thread that the lists do not show yet is not taken for a deleted one", async () => {
+  await using world = await createWorld();
+  const posted = await insist(world, card(general), 0);
+  if (!posted.ok || posted.kind !== "card") throw new Error("no card");
+  world.slack.fail({ method: "chat.postMessage", with: { reset: "after" } });
+  world.slack.fail({ method: "conversations.replies", times: 3, with: { error: "thread_not_found" } });
+  await insist(world, reply(posted.place), 400);
+  expect(ours(messagesIn(world.slack))).toHaveLength(2);
+});
