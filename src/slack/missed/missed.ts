@@ -2,7 +2,7 @@
 import type { WebClient } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
-import type { PersonEvent, ReplyEvent } from "#core/event.ts";
+import type { PersonEvent, PlatformEvent, ReplyEvent } from "#core/event.ts";
 import type { Fault } from "#core/outcome.ts";
 import type { Clock, Missed } from "#ports.ts";
 import { faultOf } from "#slack/faults.ts";
@@ -193,8 +193,23 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
     if (isOver && failure !== undefined) throw failure;
     logLimit(round.unread.size);
     if (isRead && startedAt !== null) nextRoundAt = startedAt + pagesOfRound * perPageMs;
-    last = { text: writeRound(round), isOver: isRead };
-    missed.keep?.(last.text, round.unread.size === 0 ? undefined : moreInMs(round));
+    const noted = (): string => {
+      last = { text: writeRound(round), isOver: isRead };
+      return last.text;
+    };
+    const without = (early: readonly PlatformEvent[]): string => {
+      for (const { id } of early) {
+        const event = events.get(id);
+        if (event === undefined) continue;
+        const fromMs = Math.min(
+          millisecondsOf(event.message),
+          round.unread.get(event.place)?.fromMs ?? Infinity,
+        );
+        round.unread.set(event.place, { fromMs });
+      }
+      return noted();
+    };
+    missed.keep?.(noted(), round.unread.size === 0 ? undefined : moreInMs(round), without);
     return [...events.values()].toSorted(
       ({ message: one }, { message: other }) =>
         millisecondsOf(one) - millisecondsOf(other) || one.localeCompare(other),

@@ -247,6 +247,19 @@ test("a repeated search whose events were not saved returns the same events", as
   expect(await look()).toHaveLength(4);
 });
 
+test("a mention that came before its thread was saved is read again, alone, and holds up nothing else", async () => {
+  await using world = await createWorld();
+  const { message, place } = await performed(world.platform, card(general));
+  await world.slack.say({ user: "bob", channel: "general", thread: message, text: "<@UBOT> and the docs" });
+  await world.slack.say({ user: "alice", channel: "general", text: "<@UBOT> fix it" });
+  const look = looking(world, { since: Date.now() });
+  const events = await look();
+  expect(textsOf(events)).toEqual(["and the docs", "fix it"]);
+  look.early(events.slice(0, 1));
+  expect(JSON.parse(look.kept() ?? "")).toMatchObject({ unread: [[place, {}]] });
+  expect(await look.later()).toEqual(events.slice(0, 1));
+});
+
 test("missing scopes are told once, and everything else is read", async () => {
   const { places, initial } = many(1, 1, 50 * minute, 40 * minute);
   await using world = await createWorld({ initial });
