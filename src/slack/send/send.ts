@@ -8,7 +8,7 @@ import { faultOf, unreachable } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { createMissed } from "#slack/missed/missed.ts";
 import { placeOf, readPlace, type SlackPlace } from "#slack/place.ts";
-import { createSlackTime } from "#slack/slack-time.ts";
+import { createSlackTime, type SlackTime } from "#slack/slack-time.ts";
 import { createClient, defaultTimeoutMs } from "#slack/web-client.ts";
 import { createLookUp, metadataOf } from "./look-up.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
@@ -25,6 +25,8 @@ export interface SlackPlatformOptions {
   /** A call without an answer is given up after this, 15 seconds if absent; its outcome is then unknown. */
   readonly timeoutMs?: number;
   readonly clock: Pick<Clock, "now" | "elapsed">;
+  /** Slack's clock, if it is known elsewhere too. */
+  readonly time?: SlackTime;
 }
 
 /** Slack's lists show a message within this time, by far. */
@@ -37,8 +39,14 @@ const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_fo
 
 /** Creates Slack's sending side. */
 export function createSlackPlatform(options: SlackPlatformOptions): Platform {
-  const { botToken, apiUrl, log, timeoutMs = defaultTimeoutMs, clock } = options;
-  const time = createSlackTime(clock);
+  const {
+    botToken,
+    apiUrl,
+    log,
+    timeoutMs = defaultTimeoutMs,
+    clock,
+    time = createSlackTime(clock),
+  } = options;
   const client = createClient(botToken, { apiUrl, log, timeoutMs, fetch: time.fetch });
   const { known: identity, fresh } = createIdentity(client);
   const search = createLookUp(client, identity, time);

@@ -10,6 +10,7 @@ import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.t
 import type { Conditions, SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
 import { createSlackPlatform } from "#slack/send/send.ts";
+import { createSlackTime } from "#slack/slack-time.ts";
 import { listen } from "#test/support/listen.ts";
 import { type LogLine, recordingLog } from "#test/support/logs.ts";
 
@@ -38,6 +39,7 @@ export interface World {
 export interface WorldOptions {
   readonly mode?: "http" | "socket";
   readonly initial?: SlackSnapshot;
+  /** The bot's own clock. */
   readonly now?: () => number;
   /** The time limit of Web API calls. */
   readonly timeoutMs?: number;
@@ -60,7 +62,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     botToken,
     appToken,
     eventsUrl: () => botUrl,
-    now,
     answerWithinMs,
     retryDelaysMs: options.retryDelaysMs ?? [10, 20, 40],
     ...(initial === undefined ? {} : { initial }),
@@ -78,7 +79,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       return world.accept(event);
     },
     log,
-    now,
+    time: createSlackTime({ ...clock, now }),
     botToken,
     apiUrl,
     receive: mode === "http" ? { kind: "http", signingSecret } : { kind: "socket", appToken },
@@ -89,7 +90,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       botToken,
       apiUrl,
       log,
-      clock,
+      clock: { ...clock, now },
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
 
