@@ -41,6 +41,8 @@ export interface WorldOptions {
   readonly initial?: SlackSnapshot;
   /** The bot's own clock. */
   readonly now?: () => number;
+  /** The bot's monotonic clock. */
+  readonly elapsed?: () => number;
   /** The time limit of Web API calls. */
   readonly timeoutMs?: number;
   /** Slack's clock and its delays. */
@@ -50,7 +52,8 @@ export interface WorldOptions {
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const { mode = "http", initial, now = Date.now, timeoutMs, answerWithinMs = 20_000 } = options;
+  const { mode = "http", initial, timeoutMs, answerWithinMs = 20_000 } = options;
+  const { now = clock.now, elapsed = clock.elapsed } = options;
   const { log, lines } = recordingLog();
   const events: PersonEvent[] = [];
   let listener: RequestListener = (_request, response) => response.writeHead(503).end();
@@ -79,7 +82,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       return world.accept(event);
     },
     log,
-    time: createSlackTime({ ...clock, now }),
+    time: createSlackTime({ now, elapsed }),
     botToken,
     apiUrl,
     receive: mode === "http" ? { kind: "http", signingSecret } : { kind: "socket", appToken },
@@ -90,7 +93,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       botToken,
       apiUrl,
       log,
-      clock: { ...clock, now },
+      clock: { now, elapsed },
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
 
