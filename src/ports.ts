@@ -192,9 +192,14 @@ export interface Missed {
   readonly kept?: string | null;
   /**
    * Has the text saved after the events of this search, for the next one. `moreInMs`: a limit stopped this search,
-   * and the next one may begin after this time.
+   * and the next one may begin after this time. `without` returns the text by which the next search finds these of its
+   * events again, which came before their threads were saved; absent: the whole search is repeated.
    */
-  readonly keep?: (text: string, moreInMs?: number) => void;
+  readonly keep?: (
+    text: string,
+    moreInMs?: number,
+    without?: (events: readonly PlatformEvent[]) => string,
+  ) => void;
   /**
    * Tells what can't be read back, one sentence each, in place of what was told before; an empty list: nothing is
    * missing as far as this search shows.

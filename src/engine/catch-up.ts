@@ -91,14 +91,18 @@ export function createCatchUp(options: {
       }
     });
 
-  /** Saves each event, even after one that can't be saved. Rejects if another search may help. */
-  async function saveAll(events: readonly PlatformEvent[]): Promise<void> {
+  /**
+   * Saves each event, even after one that can't be saved. Resolves with those that came before their threads were
+   * saved. Rejects if another search may help.
+   */
+  async function saveAll(events: readonly PlatformEvent[]): Promise<readonly PlatformEvent[]> {
+    const early: PlatformEvent[] = [];
     let failed: unknown = null;
     for (const event of events) {
       try {
         const { answer } = await save(event);
         refused.delete(event.id);
-        if (answer === "again") failed = new Error("A missed event came before its thread was saved.");
+        if (answer === "again") early.push(event);
       } catch (error) {
         if (!refused.has(event.id)) {
           log.error("A missed event could not be saved", { event: event.id, reason: reasonOf(error) });
@@ -109,6 +113,7 @@ export function createCatchUp(options: {
       }
     }
     if (failed !== null) throw failed;
+    return early;
   }
 
   /** Gaps are saved, so that the greeting of the next start can name them. */
@@ -149,21 +154,27 @@ export function createCatchUp(options: {
       const text = await notes.note(`kept-${name}`);
       let next: string | null = null;
       let told: readonly string[] | null = null;
+      let nextWithout: ((events: readonly PlatformEvent[]) => string) | undefined;
       const events = await platform.missed?.({
         since,
         places,
         lively: (await lively.get(name)?.list()) ?? [],
         scopes: [...known],
         kept: text,
-        keep(newer, moreInMs = intervalMs) {
+        keep(newer, moreInMs = intervalMs, without) {
           next = newer;
+          nextWithout = without;
           waitMs = Math.min(intervalMs, moreInMs);
         },
         tellGaps(sentences) {
           told = sentences;
         },
       });
-      await saveAll(events ?? []);
+      const early = await saveAll(events ?? []);
+      if (early.length > 0) {
+        if (nextWithout === undefined) throw new Error("A missed event came before its thread was saved.");
+        next = nextWithout(early);
+      }
       if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
       if (told !== null) await keepGaps(name, told);
     }

@@ -47,8 +47,8 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
       elapsed: clock.elapsed,
       ...(publicUrl === null ? {} : { publicUrl }),
     });
-    const { identity, learn, heard } = platform;
-    const listener = createListener({ accept, log, webhookSecret, identity, learn, heard });
+    const { identity, intake } = platform;
+    const listener = createListener({ accept, log, webhookSecret, identity, intake });
     return { platform, routes: { "POST /github/webhooks": listener } };
   },
 });

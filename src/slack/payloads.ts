@@ -127,7 +127,7 @@ export const plainAnswer = z.object({
 
 /** A message as `conversations.replies` and `conversations.history` list it. */
 export const storedMessage = said.extend({
-  ts: z.string(),
+  ts: timestamp,
   blocks: z.array(z.looseObject({ type: z.string() })).nullish(),
   reply_count: z.number().nullish(),
   /** Of a thread's first message: the timestamp of its newest reply. */

@@ -39,9 +39,11 @@ const settingsOf = ({ receive, ...more }: SlackSettings): PlatformSettings => ({
   async open({ accept, log, clock }) {
     const { createSlackReceiver } = await import("#slack/receive/receive.ts");
     const { createSlackPlatform } = await import("#slack/send/send.ts");
-    const { listener, ...receiver } = createSlackReceiver({ receive, ...more, accept, log, now: clock.now });
+    const { createSlackTime } = await import("#slack/slack-time.ts");
+    const time = createSlackTime(clock);
+    const { listener, ...receiver } = createSlackReceiver({ receive, ...more, accept, log, time });
     return {
-      platform: createSlackPlatform({ ...more, log, clock }),
+      platform: createSlackPlatform({ ...more, log, clock, time }),
       routes: listener === undefined ? {} : { "POST /slack/events": listener },
       ...receiver,
     };

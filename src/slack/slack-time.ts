@@ -17,7 +17,10 @@ export interface SlackTime {
 }
 
 /** Creates Slack's clock, which runs on between the responses; `call` makes the requests. */
-export function createSlackTime(clock: Pick<Clock, "now" | "elapsed">, call: typeof fetch): SlackTime {
+export function createSlackTime(
+  clock: Pick<Clock, "now" | "elapsed">,
+  call: typeof fetch = fetch,
+): SlackTime {
   let aheadOfElapsedMs: number | null = null;
   const now = (): number => (aheadOfElapsedMs === null ? clock.now() : aheadOfElapsedMs + clock.elapsed());
   return {

@@ -31,9 +31,9 @@ export const isOurs = (
 const recentMs = 24 * 60 * 60_000;
 
 /**
- * Returns the payload's event; null: it does not concern the bot. `now` in milliseconds since the epoch. Every id
- * contains the team of the bot's token: in a channel shared with another company the payload may name their team,
- * and one message must not have two ids.
+ * Returns the payload's event; null: it does not concern the bot. `now`: Slack's time in milliseconds since the epoch.
+ * Every id contains the team of the bot's token: in a channel shared with another company the payload may name their
+ * team, and one message must not have two ids.
  */
 export function translate(payload: Payload, self: Self, now: number): PersonEvent | null {
   switch (payload.kind) {

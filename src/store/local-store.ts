@@ -104,11 +104,11 @@ export class LocalStore implements Store, Notes {
     return this.#whileOpen(() => this.#parts.tables.probe());
   }
 
-  /** Removes some of the settled threads older than the retention. Rejects with `StoreError`. */
-  sweep(): Promise<Swept> {
+  /** Removes some of the settled threads older than the retention at `nowMs`. Rejects with `StoreError`. */
+  sweep(nowMs = this.#parts.now()): Promise<Swept> {
     return this.#whileOpen(async () => {
-      const { tables, now, retentionMs } = this.#parts;
-      const limitMs = now() - retentionMs;
+      const { tables, retentionMs } = this.#parts;
+      const limitMs = nowMs - retentionMs;
       const old = tables.old(limitMs, removalsPerSweep);
       const removals = old.map(({ id, number }) =>
         this.#queue.run(String(id), () => this.#removeAlone(number, limitMs)),

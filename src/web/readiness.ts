@@ -6,7 +6,7 @@ export type Readiness = Readonly<Record<string, string>>;
 
 /**
  * Returns a function that runs all checks at once, each for `timeoutMs` at most. Its result is reused for
- * `cacheMs`, so that frequent probes don't use up the platforms' rate limits.
+ * `cacheMs` by `now`, a clock that nobody can set, so that frequent probes don't use up the platforms' rate limits.
  */
 export function createReadiness(
   checks: Readonly<Record<string, Check>>,

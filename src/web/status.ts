@@ -3,7 +3,7 @@ import type { Log } from "#base/log.ts";
 import { type Check, createReadiness } from "./readiness.ts";
 import { type Site, sendJson } from "./router.ts";
 
-const options = { timeoutMs: 5000, cacheMs: 2000, now: Date.now };
+const options = { timeoutMs: 5000, cacheMs: 2000, now: () => performance.now() };
 
 /** Logs notes and failed checks: an invalid credential would otherwise go unnoticed until it is used. */
 export async function warnOfUnready(

@@ -15,13 +15,15 @@ const minute = 60_000;
 /** An engine with a platform `chat` that has missed events; `notes` survives a restart. */
 function begin(made = setUp(), notes = new Map<string, string>()) {
   const looks: Missed[] = [];
-  const state = { missed: [] as PersonEvent[], down: false };
+  const state = { missed: [] as PersonEvent[], down: false, repeats: false };
   const clock = made.clock;
   const chat = {
     ...createStandInPlatform("chat"),
     missed: async (look: Missed) => {
       looks.push(look);
       if (state.down) throw new Error("chat does not answer");
+      if (state.repeats)
+        look.keep?.("all read", undefined, (early) => `all but ${early.map(({ id }) => id)}`);
       return state.missed;
     },
   };
@@ -120,6 +122,21 @@ test("a missed event that comes before its thread is saved is recovered again", 
   made.asks.delete("e9");
   await made.clock.advance(10 * minute);
   expect(made.store.get("chat:C1:9").seen).toEqual(["e9"]);
+  await made.engine.stop();
+});
+
+test("a platform that can repeat one event does not repeat its search for an event that came too early", async () => {
+  const made = begin();
+  await made.engine.start();
+  await made.clock.advance(0);
+  Object.assign(made.state, { repeats: true, missed: [command("chat:C1:9", { id: "e9" })] });
+  made.asks.set("e9", "again");
+  await made.clock.advance(6 * minute);
+  expect(made.notes.get("kept-chat")).toBe("all but e9");
+  made.asks.delete("e9");
+  await made.clock.advance(6 * minute);
+  expect(made.notes.get("kept-chat")).toBe("all read");
+  expect(made.logged.filter(({ message }) => message.includes("can't be recovered"))).toEqual([]);
   await made.engine.stop();
 });
 

@@ -35,7 +35,31 @@ test("sweeps follow each other until one is done, and the next round begins an h
     taken.push(wait?.ms ?? 0);
     wait?.then();
   }
-  expect(taken).toEqual([5_000, 5_000, 3_600_000]);
+  expect(taken).toEqual([3_600_000, 5_000, 3_600_000]);
+});
+
+test("only what two rounds an hour apart take for old is removed, whatever the clock says for a moment", async () => {
+  const { clock, waits } = manualClock();
+  let elapsedMs = 0;
+  let steppedMs = 0;
+  const moving = { ...clock, now: () => elapsedMs + steppedMs, elapsed: () => elapsedMs };
+  const limits: (number | undefined)[] = [];
+  const store = {
+    sweep: async (nowMs?: number) => {
+      limits.push(nowMs);
+      return { removed: 0, done: true };
+    },
+  };
+  removeOldThreads({ store, clock: moving, log: recordingLog().log });
+  const day = 24 * 3_600_000;
+  for (const step of [90 * day, 0, 90 * day, 90 * day]) {
+    await expect.poll(() => waits.length).toBe(1);
+    elapsedMs += 3_600_000;
+    steppedMs = step;
+    waits.shift()?.then();
+  }
+  const hours = [1, 2, 3].map((hour) => hour * 3_600_000);
+  expect(limits).toEqual([...hours, 4 * 3_600_000 + 90 * day]);
 });
 
 test("a failure is logged, and sweeps continue until they are stopped", async () => {

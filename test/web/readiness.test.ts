@@ -1,5 +1,9 @@
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import { Registry } from "prom-client";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { listen } from "#test/support/listen.ts";
 import { createReadiness } from "#web/readiness.ts";
+import { statusRoutes } from "#web/status.ts";
 
 const options = { timeoutMs: 1000, cacheMs: 2000, now: () => 0 };
 
@@ -47,5 +51,21 @@ test("calls in quick succession share a result, and later ones get a new one", a
   expect(asked).toBe(1);
   now = 2000;
   await readiness();
+  expect(asked).toBe(2);
+});
+
+test("a new result is got although this machine's clock was set back", async () => {
+  vi.useFakeTimers({ toFake: ["Date", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const routes = statusRoutes({ store: async () => (asked += 1) }, new Registry());
+  const listener = routes["GET /readyz"];
+  const { url, close } = await listen(createServer((...exchange) => listener?.(...exchange, 0)));
+  onTestFinished(close);
+  const probe = async () => (await fetch(url)).arrayBuffer();
+  await probe();
+  vi.setSystemTime(Date.now() - 3_600_000);
+  vi.advanceTimersByTime(3_000);
+  await probe();
   expect(asked).toBe(2);
 });

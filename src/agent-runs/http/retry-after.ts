@@ -9,7 +9,7 @@ const within = (ms: number): number => Math.min(Math.max(0, Math.ceil(ms)), long
 
 /**
  * The wait that an answer asks for, in ms, from 0 to a day: `retry-after-ms`, else `retry-after` in seconds
- * or as an HTTP date. Undefined if absent or unreadable. `nowMs` is since the epoch.
+ * or as an HTTP date. Undefined if absent or unreadable. `nowMs`, since the epoch, counts if the answer has no `date`.
  * Source: RFC 9110, section 10.2.3; the service's own SDKs honour `retry-after-ms`.
  */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
@@ -19,5 +19,5 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
   if (value === undefined) return undefined;
   if (number.test(value)) return within(Number(value) * 1000);
   const date = parseHttpDate(value);
-  return date === undefined ? undefined : within(date - nowMs);
+  return date === undefined ? undefined : within(date - (parseHttpDate(headers.get("date")) ?? nowMs));
 }

@@ -19,10 +19,17 @@ export interface ListenerOptions {
   /** One secret, or several separated by commas while the secret is being changed. */
   readonly webhookSecret: string;
   readonly identity: AskIdentity;
-  /** Called with each event before it is saved. */
-  readonly learn: (event: PlatformEvent) => void;
-  /** Called with each event that was saved or ignored. */
-  readonly heard: (event: PlatformEvent) => void;
+  readonly intake: Intake;
+}
+
+/** The other parts of the platform that concern themselves with delivered events. */
+export interface Intake {
+  /** Whether the bot itself caused the event, in the name of the person whose token it has. */
+  isOwn(event: PlatformEvent): boolean;
+  /** Notes the name that an event gives its repository, before it is saved. */
+  learn(event: PlatformEvent): void;
+  /** Notes an event that was saved or ignored. */
+  heard(event: PlatformEvent): void;
 }
 
 interface Answer {
@@ -57,7 +64,7 @@ const headerOf = (request: IncomingMessage, name: string): string => String(requ
  * ignored; 202: not for the bot; 503: GitHub should deliver it again; 4xx: refused. Throws if there is no secret.
  */
 export function createListener(options: ListenerOptions) {
-  const { accept, log, webhookSecret, identity, learn, heard } = options;
+  const { accept, log, webhookSecret, identity, intake } = options;
   const verify = createVerify(webhookSecret);
 
   async function take(payload: unknown, delivery: Delivery): Promise<Answer> {
@@ -66,10 +73,11 @@ export function createListener(options: ListenerOptions) {
       log.error("A GitHub delivery could not be understood", { ...delivery });
       return { status: 400, text: "The payload lacks fields that this event always has." };
     }
-    if (event === null) return { status: 202, text: "This event does not concern the bot." };
-    learn(event);
+    if (event === null || intake.isOwn(event))
+      return { status: 202, text: "This event does not concern the bot." };
+    intake.learn(event);
     const taken = await accept(event);
-    if (taken !== "again") heard(event);
+    if (taken !== "again") intake.heard(event);
     return answers[taken];
   }
 

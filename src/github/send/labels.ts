@@ -1,8 +1,10 @@
 import type { Octokit } from "@octokit/rest";
 import { LRUCache } from "lru-cache";
 import { type StateLabel, stateLabels } from "#core/effect.ts";
+import type { PlatformEvent } from "#core/event.ts";
+import type { Place } from "#core/place.ts";
 import { hasStatus } from "#github/faults.ts";
-import type { IssueRef, Repo } from "#github/place.ts";
+import { formerPlaceOf, type IssueRef, type Repo } from "#github/place.ts";
 import { newestFirst, secondOf } from "#github/read/newest-first.ts";
 import { issueEvent } from "#github/understand/payload.ts";
 
@@ -17,14 +19,23 @@ const colors: Readonly<Record<StateLabel, string>> = {
 
 const remembered = 10_000;
 
+/** GitHub dates what a replacement of labels does within this time after the list before it. */
+const rewriteMs = 20_000;
+
 const unlessStatus = (status: number) => (error: unknown) => {
   if (!hasStatus(error, status)) throw error;
 };
 
 const isState = (name: string): boolean => stateLabels.some((label) => label === name.toLowerCase());
 
-/** Creates the function that makes a label the only state label of an issue. It rejects as requests do. */
+const labelKey = (issue: Place, label: string): string => `${issue} ${label.toLowerCase()}`;
+
+/** Creates the writer of state labels. */
 export function createStateLabels() {
+  /** When the bot wrote other labels with its own, by GitHub's clock: it may have added one again. */
+  const rewrites = new LRUCache<string, { readonly fromMs: number; readonly login: string }>({
+    max: remembered,
+  });
   /** Labels that their repositories have. */
   const made = new LRUCache<string, true>({ max: remembered });
 
@@ -43,13 +54,8 @@ export function createStateLabels() {
     made.set(key, true);
   }
 
-  /** `login`: the bot's own. */
-  return async function setStateLabel(
-    octokit: Octokit,
-    issue: IssueRef,
-    label: StateLabel,
-    login: string,
-  ): Promise<void> {
+  /** Makes the label the only state label of the issue. `login`: the bot's own. Rejects as requests do. */
+  async function set(octokit: Octokit, issue: IssueRef, label: StateLabel, login: string): Promise<void> {
     const { owner, repo, number: issue_number } = issue;
     const where = { owner, repo, issue_number };
     await make(octokit, issue, label);
@@ -62,12 +68,30 @@ export function createStateLabels() {
       await octokit.rest.issues.addLabels({ ...where, labels: [label] });
       return;
     }
+    const sinceMs = Date.parse(headers.date ?? "");
+    const at = formerPlaceOf(`${owner}/${repo}`, issue_number);
+    for (const name of others) rewrites.set(labelKey(at, name), { fromMs: sinceMs, login });
     await octokit.rest.issues.setLabels({ ...where, labels: [...others, label] });
-    await restoreLost(octokit, issue, Date.parse(headers.date ?? ""), login);
-  };
+    await restoreLost(octokit, issue, sinceMs, login);
+  }
+
+  /** Whether the bot itself added the label, which somebody removed just before it replaced all labels. */
+  function isOwn(event: PlatformEvent): boolean {
+    if (event.kind !== "label") return false;
+    const afterMs = (issue: Place): number => {
+      const rewrite = rewrites.get(labelKey(issue, event.label));
+      const isOurs = rewrite !== undefined && rewrite.login.toLowerCase() === event.by.id.toLowerCase();
+      return isOurs ? Date.parse(event.at) - rewrite.fromMs : -1;
+    };
+    return [event.place, ...(event.formerPlaces ?? [])].map(afterMs).some((ms) => ms >= 0 && ms <= rewriteMs);
+  }
+
+  return { set, isOwn };
 }
 
-/** Adds again the labels that people added while the bot replaced all, which it did since `sinceMs` by GitHub's clock. */
+/**
+ * Adds again the labels that people added while the bot replaced all, which it did since `sinceMs` by GitHub's clock.
+ */
 async function restoreLost(
   octokit: Octokit,
   { owner, repo, number }: IssueRef,

@@ -10,7 +10,6 @@ import {
   type TellEffect,
   type TwinPostsEffect,
 } from "#core/effect.ts";
-import type { PlatformEvent } from "#core/event.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import { type EffectId, type Place, placeAt } from "#core/place.ts";
 import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
@@ -18,6 +17,7 @@ import { faultOf, hasStatus, impossible, isElsewhere, NotRepeated, searchFailed 
 import { type IssueRef, type PlaceRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
+import type { Intake } from "#github/receive/receive.ts";
 import { isMarkedFrom, isMarkedWith } from "#github/understand/marker.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
 import { createWhereabouts } from "#github/whereabouts.ts";
@@ -59,10 +59,7 @@ export interface GitHubPlatformOptions {
 export interface GitHubPlatform extends Platform {
   /** The bot's identity, for the receiver. */
   readonly identity: AskIdentity;
-  /** Notes the name that an event gives its repository. */
-  readonly learn: (event: PlatformEvent) => void;
-  /** Notes an event that was taken in. */
-  readonly heard: (event: PlatformEvent) => void;
+  readonly intake: Intake;
   readonly missed: NonNullable<Platform["missed"]>;
 }
 
@@ -88,9 +85,9 @@ export function createGitHubPlatform({
   const client = createGitHubClient({ auth, apiUrl, log, requestTimeoutMs, now, elapsed, fetch });
   const whereabouts = createWhereabouts({ client, now, elapsed });
   const identity = remember(client.askIdentity);
-  const setStateLabel = createStateLabels();
+  const stateLabels = createStateLabels();
   const permissionIn = createPermissions(now, permissionTtlMs);
-  const { missed, heard, learn } = createMissed({
+  const { missed, ...learning } = createMissed({
     client,
     identity: identity.known,
     log,
@@ -226,7 +223,7 @@ export function createGitHubPlatform({
         return { ok: true, kind: "react" };
       }
       case "label":
-        await setStateLabel(octokit, issue, effect.label, (await identity.known()).login);
+        await stateLabels.set(octokit, issue, effect.label, (await identity.known()).login);
         return { ok: true, kind: "label", revision: effect.revision };
       case "read": {
         const { login } = await identity.known();
@@ -278,12 +275,15 @@ export function createGitHubPlatform({
     settlingMs,
     paces,
     identity: identity.known,
-    learn(event) {
-      whereabouts.learn(event);
-      learn(event);
+    intake: {
+      isOwn: stateLabels.isOwn,
+      learn(event) {
+        whereabouts.learn(event);
+        learning.learn(event);
+      },
+      heard: learning.heard,
     },
-    heard,
-    missed,
+    missed: async (what) => (await missed(what)).filter((event) => !stateLabels.isOwn(event)),
 
     async perform(effect, attempt) {
       const ref = readPlace(effect.at);

@@ -28,9 +28,14 @@ export interface Reading {
   readonly known: Set<Place>;
   /** Channels and threads that this round has read. */
   readonly done: Set<string>;
+  /** Threads with a new reply, as their channel's list shows. */
+  readonly active: Set<string>;
 }
 
-/** Reads the next page of the target, updates the round, and returns the page's missed events. Rejects as `WebClient` does. */
+/**
+ * Reads the next page of the target, updates the round, and returns the page's missed events. Rejects as `WebClient`
+ * does.
+ */
 export async function readNextPage(
   reading: Reading,
   target: string,
@@ -55,8 +60,9 @@ function eventOf(
 }
 
 /** Notes that the target is read to its end. */
-function finish({ round, done }: Reading, target: string): void {
+function finish({ round, done, active }: Reading, target: string): void {
   round.unread.delete(target);
+  active.delete(target);
   done.add(target);
 }
 
@@ -105,8 +111,12 @@ async function readChannelPage(
     }
     if (data.latest_reply) {
       const thread = placeOf(self.teamId, where.channel, data.ts);
-      if (millisecondsOf(data.latest_reply) < fromMs) finish(reading, thread);
-      else if (!round.unread.has(thread) && !done.has(thread)) round.unread.set(thread, { fromMs });
+      const unread = round.unread.get(thread);
+      if (millisecondsOf(data.latest_reply) < (unread?.fromMs ?? fromMs)) finish(reading, thread);
+      else if (!done.has(thread)) {
+        reading.active.add(thread);
+        if (unread === undefined) round.unread.set(thread, { fromMs });
+      }
     }
   }
   const times = timesOf(page);

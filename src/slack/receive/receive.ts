@@ -5,6 +5,7 @@ import type { Accept } from "#ports.ts";
 import type { SlackSettings } from "#slack/config.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { readPayload } from "#slack/payloads.ts";
+import type { SlackTime } from "#slack/slack-time.ts";
 import { translate } from "#slack/translate.ts";
 import { createClient } from "#slack/web-client.ts";
 import { createListener } from "./http.ts";
@@ -17,8 +18,7 @@ const connectMs = 3_000;
 export interface SlackReceiverOptions extends SlackSettings {
   readonly accept: Accept;
   readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly time: SlackTime;
 }
 
 /** Slack's receiving side. */
@@ -43,15 +43,15 @@ export interface SlackReceiver {
 
 /** Creates the receiving side, for HTTP or for Socket Mode. */
 export function createSlackReceiver(options: SlackReceiverOptions): SlackReceiver {
-  const { accept, log, now, botToken, receive, apiUrl } = options;
-  const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log }));
+  const { accept, log, time, botToken, receive, apiUrl } = options;
+  const { known: identity } = createIdentity(createClient(botToken, { apiUrl, log, fetch: time.fetch }));
 
   /** Resolves with false if the payload is malformed. Rejects if the event was not taken in, so that Slack delivers it again. */
   async function take(body: unknown, patienceMs: number): Promise<boolean> {
     const payload = readPayload(body);
     if (payload === undefined) log.error("A delivery from Slack could not be understood");
     if (!payload) return payload === null;
-    const event = translate(payload, await identity(), now());
+    const event = translate(payload, await identity(), time.now());
     if (event === null) return true;
     const taken = await accept(event, patienceMs).catch((error: unknown) => {
       throw new Error(`${event.id} was not taken in: ${error}`, { cause: error });

@@ -3,11 +3,11 @@ import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
 import { LRUCache } from "lru-cache";
 import type { Effect } from "#core/effect.ts";
 import type { EffectId } from "#core/place.ts";
-import { type StoredMessage, storedMessage } from "#slack/payloads.ts";
+import type { StoredMessage } from "#slack/payloads.ts";
 import { millisecondsOf, type SlackPlace, timestampOf } from "#slack/place.ts";
 import type { SlackTime } from "#slack/slack-time.ts";
 import { isOurs, type Self } from "#slack/translate.ts";
-import { type MessagePage, messagePage } from "./message-pages.ts";
+import { type MessagePage, messagePage, readable } from "./message-pages.ts";
 
 const metadataType = "agent_runs_bot";
 
@@ -31,7 +31,7 @@ export const isCard = (message: StoredMessage, self: Self): boolean =>
 export const isKeptTwin = (message: StoredMessage, self: Self): boolean =>
   isOurs(message, self) && payloadOf(message)?.kind === "twin";
 
-/** Enough for a busy channel: the search comes soon after the post. */
+/** Pages of one try; the next try goes on from there, until the whole window is read. */
 const mostPages = 50;
 /** Unfinished searches that are remembered. */
 const mostSearches = 1_000;
@@ -54,7 +54,6 @@ interface Position {
   readonly fromMs: number;
   readonly part: "start" | "window";
   readonly cursor: string | null;
-  readonly read: number;
   /** The first page was read within the settling time. */
   readonly isSettling: boolean;
 }
@@ -78,11 +77,10 @@ export function createLookUp(client: WebClient, identity: () => Promise<Self>, t
     oldestMs: number,
     isThread: boolean,
   ): Position | null {
-    const read = position.read + 1;
-    if (next === null || read >= mostPages) return null;
+    if (next === null) return null;
     // Slack lists a channel's newest messages first, and a thread's oldest.
-    if (isThread && position.part === "start") return { ...position, part: "window", cursor: null, read };
-    return isThread || oldestMs >= position.fromMs ? { ...position, cursor: next, read } : null;
+    if (isThread && position.part === "start") return { ...position, part: "window", cursor: null };
+    return isThread || oldestMs >= position.fromMs ? { ...position, cursor: next } : null;
   }
 
   /**
@@ -101,14 +99,13 @@ export function createLookUp(client: WebClient, identity: () => Promise<Self>, t
       fromMs: time.windowFrom(since),
       part: "start",
       cursor: null,
-      read: 0,
       isSettling,
     };
-    for (;;) {
+    for (let pages = 0; pages < mostPages; pages += 1) {
       const { part, cursor, fromMs } = position;
       const bounds = part === "start" ? {} : { oldest: timestampOf(fromMs) };
       const page = await messagePage(client, place, bounds, cursor).catch(emptyIfUnlisted);
-      const messages = page.messages.map((message) => storedMessage.parse(message));
+      const messages = readable(page);
       for (const message of messages) {
         if (!isOurs(message, self) || payloadOf(message)?.effect !== of) continue;
         if (await onFound(message)) continue;
@@ -125,6 +122,7 @@ export function createLookUp(client: WebClient, identity: () => Promise<Self>, t
       // Apps outside Slack's Marketplace may read one short page a minute: a failed search goes on from here.
       unfinished.set(id, position);
     }
+    return false;
   }
 
   return search;

@@ -1,5 +1,5 @@
 import type { WebClient } from "@slack/web-api";
-import { rawPage } from "#slack/payloads.ts";
+import { rawPage, type StoredMessage, storedMessage } from "#slack/payloads.ts";
 import type { SlackPlace } from "#slack/place.ts";
 
 /** Slack's timestamps, both inclusive. */
@@ -40,6 +40,10 @@ export async function messagePage(
   const { messages, response_metadata } = rawPage.parse(page);
   return { messages: messages ?? [], next: response_metadata?.next_cursor || null };
 }
+
+/** Returns the page's messages, without those that the bot can't read: one odd message must not hide the others. */
+export const readable = ({ messages }: MessagePage): readonly StoredMessage[] =>
+  messages.flatMap((message) => storedMessage.safeParse(message).data ?? []);
 
 /** Yields the pages of `messagePage` from the first on, at most `mostPages`. Throws as `WebClient` does. */
 export async function* messagePages(

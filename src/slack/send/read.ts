@@ -2,12 +2,12 @@ import { WebAPIRateLimitedError, type WebClient } from "@slack/web-api";
 import { contextOf } from "#core/context.ts";
 import type { ReadEffect } from "#core/effect.ts";
 import type { ContextMessage } from "#core/outcome.ts";
-import { plainAnswer, type StoredMessage, spoken, storedMessage } from "#slack/payloads.ts";
+import { plainAnswer, type StoredMessage, spoken } from "#slack/payloads.ts";
 import { millisecondsOf, type SlackPlace, timeOf, timestampOf } from "#slack/place.ts";
 import { isOurs, type Self } from "#slack/translate.ts";
 import { plainText } from "#slack/wire-text.ts";
 import { isCard } from "./look-up.ts";
-import { messagePages } from "./message-pages.ts";
+import { messagePages, readable } from "./message-pages.ts";
 
 /** Messages after these pages are not read. */
 const mostPages = 20;
@@ -30,9 +30,9 @@ export async function readThread(
   try {
     // Slack counts in microseconds, `until` in milliseconds.
     const latest = timestampOf(untilMs + 1);
-    for await (const { messages, next } of messagePages(client, place, { latest }, mostPages)) {
-      for (const message of messages.map((one) => storedMessage.parse(one))) stored.set(message.ts, message);
-      isComplete = next === null;
+    for await (const page of messagePages(client, place, { latest }, mostPages)) {
+      for (const message of readable(page)) stored.set(message.ts, message);
+      isComplete = page.next === null;
     }
   } catch (error) {
     const isLongLimit = error instanceof WebAPIRateLimitedError && error.retryAfter * 1000 > longestWaitMs;

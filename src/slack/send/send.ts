@@ -8,7 +8,7 @@ import { faultOf, unreachable } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { createMissed } from "#slack/missed/missed.ts";
 import { placeOf, readPlace, type SlackPlace } from "#slack/place.ts";
-import { createSlackTime } from "#slack/slack-time.ts";
+import { createSlackTime, type SlackTime } from "#slack/slack-time.ts";
 import { createClient, defaultTimeoutMs } from "#slack/web-client.ts";
 import { createLookUp, metadataOf } from "./look-up.ts";
 import { withPlainFallback } from "./plain-fallback.ts";
@@ -27,6 +27,8 @@ export interface SlackPlatformOptions {
   readonly clock: Pick<Clock, "now" | "elapsed">;
   /** The `fetch` that makes the requests; the platform's own if absent. */
   readonly fetch?: typeof fetch;
+  /** Slack's clock, if it is known elsewhere too. */
+  readonly time?: SlackTime;
 }
 
 /** Slack's lists show a message within this time, by far. */
@@ -41,7 +43,7 @@ const settled: ReadonlySet<string> = new Set(["already_reacted", "message_not_fo
 export function createSlackPlatform(options: SlackPlatformOptions): Platform {
   const { botToken, apiUrl, log, timeoutMs = defaultTimeoutMs, clock } = options;
   const call = options.fetch ?? fetch;
-  const time = createSlackTime(clock, call);
+  const { time = createSlackTime(clock, call) } = options;
   const client = createClient(botToken, { apiUrl, log, timeoutMs, fetch: time.fetch });
   const { known: identity, fresh } = createIdentity(client);
   const search = createLookUp(client, identity, time);

@@ -13,6 +13,11 @@ test.each([
   ["a date", { "retry-after": "Mon, 05 Jan 2026 12:01:30 GMT" }, 90_000],
   ["a date of RFC 850", { "retry-after": "Monday, 05-Jan-26 12:01:30 GMT" }, 90_000],
   ["a date of asctime", { "retry-after": "Mon Jan  5 12:01:30 2026" }, 90_000],
+  [
+    "a date by the sender's clock, not by ours",
+    { "retry-after": "Wed, 07 Jan 2026 12:01:30 GMT", date: "Wed, 07 Jan 2026 12:00:00 GMT" },
+    90_000,
+  ],
   ["a date that is past", { "retry-after": "Mon, 05 Jan 2026 11:00:00 GMT" }, 0],
   ["more than a day", { "retry-after": "99999999999999999999" }, day],
   ["no header", {}, undefined],

@@ -254,8 +254,7 @@ describe("a request that is not GitHub's", () => {
       accept: async () => "saved" as const,
       log: silentLog,
       identity: () => Promise.reject(),
-      learn: () => {},
-      heard: () => {},
+      intake: { isOwn: () => false, learn: () => {}, heard: () => {} },
     };
     expect(() => createListener({ ...options, webhookSecret: " , " })).toThrow("GITHUB_WEBHOOK_SECRET");
   });

@@ -113,6 +113,30 @@ describe.each(logins)("with $name", ({ auth, login }) => {
   });
 });
 
+it("a label that somebody removed while the bot replaced all, and that came back by that, is no request", async () => {
+  await using github = await start();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  await github.standIn.label({ user: "alice", repo, issue: 1, label: "agent" });
+  const become = (label: "agent:queued" | "agent:done") =>
+    github.platform.perform(effect({ kind: "label", label, revision: 1 }), first);
+  await become("agent:queued");
+  await github.standIn.idle();
+  const before = github.events.length;
+  github.state.before = async ({ method }) => {
+    if (method === "PUT") await github.standIn.unlabel({ user: "alice", repo, issue: 1, label: "agent" });
+  };
+  await become("agent:done");
+  await github.standIn.idle();
+  expect(github.standIn.snapshot().issues[0]?.labels).toContain("agent");
+  const labels = () => github.events.slice(before).map((event) => event.kind === "label" && event.label);
+  expect(labels()).toEqual(["agent:done"]);
+  github.clock.ms += 60_000;
+  github.state.before = async () => {};
+  await github.standIn.unlabel({ user: "alice", repo, issue: 1, label: "agent" });
+  await github.standIn.label({ user: "agent-runs-bot", repo, issue: 1, label: "agent" });
+  expect(labels()).toEqual(["agent:done", "agent"]);
+});
+
 describe("an uncertain comment", () => {
   it("is posted if only somebody else wrote its marker", async () => {
     await using github = await start();

@@ -227,16 +227,67 @@ test("a rate limit ends a search early, is logged once and loses nothing, even a
 
 test("an app outside Slack's Marketplace reads everything, a page of 15 messages at a time", async () => {
   const { places, initial } = many(4, 20);
-  await using world = await createWorld({ initial, conditions: { reading: { most: 15, everyMs: 50 } } });
+  await using world = await createWorld({
+    initial,
+    conditions: { reading: { most: 15, everyMs: 50 } },
+    elapsed: () => performance.now() * 50,
+  });
   const look = looking(world, { places, since: Date.now() - 3 * 60 * minute });
   const found = new Set<string>();
   for (let n = 0; n < 60 && (n === 0 || look.moreInMs() !== undefined); n += 1) {
     for (const { id } of await look()) found.add(id);
-    await delay(1_010);
+    await delay(70);
     if (found.size === 80) break;
   }
   expect(found.size).toBe(80);
-}, 90_000);
+});
+
+test("after a limit the search leaves the allowance to requests for a time", async () => {
+  const { places, initial } = many(1, 1);
+  await using world = await createWorld({ initial });
+  world.slack.fail({ method: "conversations.replies", with: { retryAfter: 60 } });
+  const look = looking(world, { places, since: Date.now() - 3 * 60 * minute });
+  await look();
+  expect(look.moreInMs()).toBeGreaterThan(2 * minute);
+});
+
+test("channels are read every few minutes, and quiet threads in turn", async () => {
+  const { places, initial } = many(100, 1);
+  const [general] = initial.channels;
+  const messages = Array.from({ length: 20 }, (_, n) => ({
+    ts: ago(30 * minute, n),
+    user: "UBOB",
+    text: "hi",
+  }));
+  const channels = [
+    {
+      ...(general ?? { id: "", name: "", kind: "channel" as const, members: [] }),
+      messages: [...(general?.messages ?? []), ...messages],
+    },
+  ];
+  let aheadMs = 0;
+  await using world = await createWorld({
+    initial: { ...initial, channels },
+    conditions: { reading: { most: 15, everyMs: 0 } },
+    elapsed: () => performance.now() + aheadMs,
+  });
+  const look = looking(world, { lively: places, since: Date.now() - 5 * minute });
+  // After an absence all threads are read soon.
+  for (let n = 0; n < 10 && (n === 0 || look.moreInMs() !== undefined); n += 1) await look();
+  expect(new Set(reads(world)).size).toBe(100);
+  await world.slack.say({ user: "alice", channel: "general", text: "<@UBOT> fix it" });
+  const old = places[0]?.split(":")[3] ?? "";
+  await world.slack.say({ user: "bob", channel: "general", thread: old, text: "and the docs" });
+  const found: (readonly string[])[] = [];
+  for (let rounds = 0; rounds < 3; rounds += 1) {
+    aheadMs += 5 * minute;
+    found.push(textsOf(await look()));
+    expect(look.moreInMs()).toBeUndefined();
+  }
+  expect(found[0]).toContain("fix it");
+  expect(found.flat()).toContain("and the docs");
+  expect(reads(world).length).toBeLessThan(100 + 3 * 50);
+});
 
 test("a repeated search whose events were not saved returns the same events", async () => {
   const { places, initial } = many(2, 2);
@@ -245,6 +296,19 @@ test("a repeated search whose events were not saved returns the same events", as
   look.keeps = false;
   expect(await look()).toHaveLength(4);
   expect(await look()).toHaveLength(4);
+});
+
+test("a mention that came before its thread was saved is read again, alone, and holds up nothing else", async () => {
+  await using world = await createWorld();
+  const { message, place } = await performed(world.platform, card(general));
+  await world.slack.say({ user: "bob", channel: "general", thread: message, text: "<@UBOT> and the docs" });
+  await world.slack.say({ user: "alice", channel: "general", text: "<@UBOT> fix it" });
+  const look = looking(world, { since: Date.now() });
+  const events = await look();
+  expect(textsOf(events)).toEqual(["and the docs", "fix it"]);
+  look.early(events.slice(0, 1));
+  expect(JSON.parse(look.kept() ?? "")).toMatchObject({ unread: [[place, {}]] });
+  expect(textsOf(await look.later())).toContain("and the docs");
 });
 
 test("missing scopes are told once, and everything else is read", async () => {

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { emptyWorkspace } from "#sandbox/slack/workspace.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { createWorld, messagesIn } from "#test/support/slack/world.ts";
+import { card, createWorld, general, messagesIn, performed, view } from "#test/support/slack/world.ts";
 
 const form = "application/x-www-form-urlencoded";
 
@@ -117,6 +117,17 @@ test("a button becomes an event of its card's thread", async () => {
       answerVia: expect.stringContaining("/respond/"),
     },
   ]);
+});
+
+test("ages are by Slack's clock: ours may be days ahead", async () => {
+  await using world = await createWorld({ now: () => Date.now() + 2 * 24 * 3_600_000 });
+  const actions = [{ action: "cancel" as const, label: "Cancel", dispatch: "d1" }];
+  const { message, place } = await performed(world.platform, card(general, { view: view({ actions }) }));
+  await world.slack.say({ user: "bob", channel: "general", thread: message, text: "<@UBOT> and the docs" });
+  expect(world.events.at(-1)).toMatchObject({ place, underOurs: true });
+  await world.slack.press({ user: "bob", channel: "general", ts: message, action: "cancel" });
+  expect(world.events.at(-1)).toMatchObject({ kind: "button", place });
+  expect(world.events.at(-1)).not.toHaveProperty("old");
 });
 
 test("Slack gets no 200 before the event is saved", async () => {

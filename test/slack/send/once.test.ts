@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { CardEffect, ReplyEffect, TwinPostsEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
-import type { SlackMessage } from "#sandbox/slack/workspace.ts";
+import { emptyWorkspace, type SlackMessage } from "#sandbox/slack/workspace.ts";
 import {
   base,
   card,
@@ -13,6 +13,7 @@ import {
   messagesIn,
   performed,
   reply,
+  unsure,
   type World,
 } from "#test/support/slack/world.ts";
 
@@ -117,6 +118,49 @@ test("a search goes on where a rate limit stopped it", async () => {
     expect(page).toMatchObject({ ok: false, fault: { searching: true, certainty: "unknown" } });
   }
   expect(ours(messagesIn(world.slack))).toHaveLength(2);
+});
+
+/** Says something in the channel as often, which hides earlier messages behind as many pages. */
+async function chatter(world: World, times: number): Promise<void> {
+  for (let n = 0; n < times; n += 1) {
+    await world.slack.say({ user: "alice", channel: "general", text: `${n}` });
+  }
+  world.slack.conditions.reading = { most: 1, everyMs: 0 };
+}
+
+test("a post behind more pages than one try reads is found by the next try, and not repeated", async () => {
+  await using world = await createWorld();
+  const { message } = await performed(world.platform, card(general));
+  await chatter(world, 55);
+  expect(await faultOf(world.platform, card(general), unsure)).toMatchObject({ searching: true });
+  expect(await performed(world.platform, card(general), unsure)).toMatchObject({ message });
+  expect(ours(messagesIn(world.slack))).toHaveLength(1);
+});
+
+test("a post that never happened is made once all pages since its decision are read", async () => {
+  await using world = await createWorld();
+  await chatter(world, 55);
+  expect(await faultOf(world.platform, card(general), unsure)).toMatchObject({ searching: true });
+  await performed(world.platform, card(general), unsure);
+  expect(ours(messagesIn(world.slack))).toHaveLength(1);
+});
+
+test("a message that can't be read does not hide others from searches or from the context", async () => {
+  const ts = `${Math.floor(Date.now() / 1000)}.000100`;
+  const said = { thread_ts: ts, user: "UALICE" };
+  const messages: SlackMessage[] = [
+    { ...said, ts, text: "fix it" },
+    { ...said, ts: ts.replace("100", "200"), text: "odd", blocks: ["no block"] },
+  ];
+  const channels = emptyWorkspace.channels.map((each) => ({ ...each, messages }));
+  await using world = await createWorld({ initial: { ...emptyWorkspace, channels } });
+  const at = `${general}:${ts}`;
+  const { message } = await performed(world.platform, reply(at));
+  expect(await performed(world.platform, reply(at), unsure)).toMatchObject({ message });
+  const until = new Date(Date.now() + minute).toISOString();
+  const read = { ...base(at), kind: "read" as const, at, until, dispatch: "d" };
+  const context = await performed<"read">(world.platform, read);
+  expect(context.messages.map(({ text }) => text)).toEqual(["fix it", "Done"]);
 });
 
 test("a twin that appears later is deleted, the known message stays, and the log says so", async () => {

@@ -97,8 +97,7 @@ export async function start(options: StartOptions = {}) {
     log,
     webhookSecret: options.receiverSecret ?? webhookSecret,
     identity: platform.identity,
-    learn: platform.learn,
-    heard: platform.heard,
+    intake: platform.intake,
   });
   const receiver = await listen(createServer(listener));
   hook.url = `${receiver.url}/github/webhooks`;

@@ -13,11 +13,13 @@ export function looking(
 ) {
   let text: string | null = kept;
   let waitMs: number | undefined;
+  let textWithout: ((events: readonly PlatformEvent[]) => string) | undefined;
   let platform = world.platform;
   const look = async (): Promise<readonly PlatformEvent[]> => {
-    const keep = (newer: string, moreInMs?: number): void => {
+    const keep: Missed["keep"] = (newer, moreInMs, without) => {
       if (look.keeps) text = newer;
       waitMs = moreInMs;
+      textWithout = without;
     };
     const missed: Missed = {
       since: new Date(since).toISOString(),
@@ -31,6 +33,10 @@ export function looking(
   };
   look.keeps = true;
   look.kept = (): string | null => text;
+  /** Notes that events of the last search came before their threads were saved. */
+  look.early = (events: readonly PlatformEvent[]): void => {
+    text = textWithout?.(events) ?? text;
+  };
   look.moreInMs = (): number | undefined => waitMs;
   /** Searches as after a restart, when the next round may begin at once. */
   look.later = (): Promise<readonly PlatformEvent[]> => {

@@ -10,6 +10,7 @@ import { createSlackStandIn, type SlackStandIn } from "#sandbox/slack/stand-in.t
 import type { Conditions, SlackSnapshot } from "#sandbox/slack/workspace.ts";
 import { createSlackReceiver, type SlackReceiver } from "#slack/receive/receive.ts";
 import { createSlackPlatform } from "#slack/send/send.ts";
+import { createSlackTime } from "#slack/slack-time.ts";
 import { listen } from "#test/support/listen.ts";
 import { type LogLine, recordingLog } from "#test/support/logs.ts";
 
@@ -38,7 +39,10 @@ export interface World {
 export interface WorldOptions {
   readonly mode?: "http" | "socket";
   readonly initial?: SlackSnapshot;
+  /** The bot's own clock. */
   readonly now?: () => number;
+  /** The bot's monotonic clock. */
+  readonly elapsed?: () => number;
   /** The time limit of Web API calls. */
   readonly timeoutMs?: number;
   /** Slack's clock and its delays. */
@@ -48,7 +52,8 @@ export interface WorldOptions {
 }
 
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const { mode = "http", initial, now = Date.now, timeoutMs, answerWithinMs = 20_000 } = options;
+  const { mode = "http", initial, timeoutMs, answerWithinMs = 20_000 } = options;
+  const { now = clock.now, elapsed = clock.elapsed } = options;
   const { log, lines } = recordingLog();
   const events: PersonEvent[] = [];
   let listener: RequestListener = (_request, response) => response.writeHead(503).end();
@@ -60,7 +65,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     botToken,
     appToken,
     eventsUrl: () => botUrl,
-    now,
     answerWithinMs,
     retryDelaysMs: options.retryDelaysMs ?? [10, 20, 40],
     ...(initial === undefined ? {} : { initial }),
@@ -78,7 +82,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       return world.accept(event);
     },
     log,
-    now,
+    time: createSlackTime({ now, elapsed }),
     botToken,
     apiUrl,
     receive: mode === "http" ? { kind: "http", signingSecret } : { kind: "socket", appToken },
@@ -89,7 +93,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       botToken,
       apiUrl,
       log,
-      clock,
+      clock: { now, elapsed },
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
     });
 

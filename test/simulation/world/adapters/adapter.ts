@@ -64,8 +64,8 @@ function open(
       return events.flatMap((event) => (event.kind === "moved" ? [] : [api.deliveredAs?.(event) ?? event]));
     },
     paces: (effect) => platform.paces?.(effect) ?? [],
-    hear: (event) => gitHub?.learn(event),
-    heard: (event) => gitHub?.heard(event),
+    hear: (event) => gitHub?.intake.learn(event),
+    heard: (event) => gitHub?.intake.heard(event),
   };
 }
 
