@@ -254,7 +254,11 @@ test("after a limit the search leaves the allowance to requests for a time", asy
 test("channels are read every few minutes, and quiet threads in turn", async () => {
   const { places, initial } = many(100, 1);
   const [general] = initial.channels;
-  const messages = Array.from({ length: 20 }, (_, n) => ({ ts: ago(30 * minute, n), user: "UBOB", text: "hi" }));
+  const messages = Array.from({ length: 20 }, (_, n) => ({
+    ts: ago(30 * minute, n),
+    user: "UBOB",
+    text: "hi",
+  }));
   const channels = [
     {
       ...(general ?? { id: "", name: "", kind: "channel" as const, members: [] }),
