@@ -29,8 +29,6 @@ export interface EarlyReplies {
   has(reply: ReplyEvent): boolean;
   /** Returns the replies in the thread's places to decide again, in the order of their times. */
   due(thread: Thread): readonly ReplyEvent[];
-  /** Number of kept replies. */
-  count(): number;
 }
 
 interface Kept {
@@ -104,7 +102,6 @@ export function createEarlyReplies({ clock, timers }: { clock: Clock; timers: Ti
       for (const kept of changed) kept.state = state;
       return changed.map(({ reply }) => reply).sort(byTime);
     },
-    count: () => all.size,
   };
 }
 

@@ -61,7 +61,9 @@ export function translateStored(
   self: Self,
   now: number | null,
 ): ReplyEvent | null {
-  const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
+  // In lists the author's team may be named `team` only.
+  const user_team = stored.user_team ?? stored.team;
+  const { data } = messageEvent.safeParse({ ...stored, user_team, type: "message", channel });
   if (data === undefined) return null;
   return fromMessage(data, self, now === null ? Number.POSITIVE_INFINITY : now + recentMs - recentWhenReadMs);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readPayload } from "#slack/payloads.ts";
-import { type Self, translate } from "#slack/translate.ts";
+import { type Self, translate, translateStored } from "#slack/translate.ts";
 import { plainText } from "#slack/wire-text.ts";
 
 const self: Self = { teamId: "T1", userId: "UBOT", botId: "B1", enterpriseId: "E1" };
@@ -98,6 +98,14 @@ test.each(["message_changed", "message_deleted", "channel_join", "channel_topic"
     expect(eventIn(message({ subtype }))).toBeNull();
   },
 );
+
+test("the author of a listed message belongs to another company if only `team` says so", () => {
+  const permission = (fields: Record<string, unknown>) =>
+    translateStored({ ts: at(0), user: "U1", text: "hi", ...fields }, "C1", self, now)?.by.permission;
+  expect(permission({ team: "T2" })).toBe("none");
+  expect(permission({ team: "T2", user_team: self.teamId })).toBeUndefined();
+  expect(permission({ team: self.teamId })).toBeUndefined();
+});
 
 test("in a channel shared with another company the bot's own team is used", () => {
   const shared = { ...message({ user_team: "T2" }), team_id: "T2" };

@@ -1,9 +1,11 @@
-/** Tells the bot's repositories from others that got their former names, and remembers where the bot has still to read. */
+/**
+ * Tells the bot's repositories from others that got their former names, and remembers where the bot has still to read.
+ */
 import { z } from "zod";
 import type { Log } from "#base/log.ts";
 import type { PlatformEvent } from "#core/event.ts";
 import type { Scope } from "#core/place.ts";
-import { readPlace } from "#github/place.ts";
+import { readPlace, scopeOf } from "#github/place.ts";
 import type { RepositoryPayload } from "#github/understand/payload.ts";
 import type { Missed } from "#ports.ts";
 
@@ -16,6 +18,9 @@ const keptText = z.object({
   unread: z.record(z.string(), z.number()),
   searchedMs: z.number().optional(),
 });
+
+/** A repository without a sign of life in the last days is read so often: each reading costs up to four requests. */
+const quietMs = 3_600_000;
 
 function read(text: string | null | undefined): z.infer<typeof keptText> | null {
   try {
@@ -31,6 +36,13 @@ export function createKnownRepositories(log: Log) {
   const ids = new Map<Scope, number>();
   const unread = new Map<Scope, number>();
   let ofPlaces: ReadonlySet<number> = new Set();
+  /** Scopes of places that were saved under names. */
+  let named: ReadonlySet<Scope> = new Set();
+  /** Whether the engine tells where something happened in the last days. */
+  let hasSigns = false;
+  const readAt = new Map<Scope, number>();
+  /** Quiet repositories that are unread only because it is not their time. */
+  const resting = new Set<Scope>();
   const logged = new Set<Scope>();
   let searchedMs: number | undefined;
 
@@ -48,15 +60,37 @@ export function createKnownRepositories(log: Log) {
     searchedMs: (): number | undefined => searchedMs,
 
     /** Begins a search with the text and the places of the engine. */
-    begin({ kept, places, lively = [] }: Missed): void {
+    begin({ kept, places, lively }: Missed): void {
       const saved = read(kept);
       ({ searchedMs } = saved ?? {});
       for (const [scope, id] of Object.entries(saved?.ids ?? {})) if (!ids.has(scope)) ids.set(scope, id);
       for (const [scope, sinceMs] of Object.entries(saved?.unread ?? {})) {
         unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));
       }
-      const known = [...places, ...lively].map((place) => readPlace(place)?.repository);
+      const known = [...places, ...(lively ?? [])].flatMap((place) => readPlace(place)?.repository ?? []);
       ofPlaces = new Set(known.filter((id) => typeof id === "number"));
+      named = new Set(
+        known.flatMap((one) => (typeof one === "number" ? [] : scopeOf(`${one.owner}/${one.repo}`))),
+      );
+      hasSigns = lively !== undefined;
+    },
+
+    /** Yields the scopes to read now; the others stay unread since then. Times in milliseconds since the epoch. */
+    *due(scopes: readonly Scope[], sinceMs: number, nowMs: number): Generator<Scope> {
+      for (const scope of scopes) {
+        const id = ids.get(scope);
+        const isQuiet = hasSigns && id !== undefined && !ofPlaces.has(id) && !named.has(scope);
+        const ageMs = nowMs - (readAt.get(scope) ?? Number.NEGATIVE_INFINITY);
+        const wasRead = ageMs >= 0 && ageMs < quietMs && (!unread.has(scope) || resting.has(scope));
+        if (isQuiet && wasRead) {
+          resting.add(scope);
+          unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));
+        } else {
+          resting.delete(scope);
+          readAt.set(scope, nowMs);
+          yield scope;
+        }
+      }
     },
 
     /** Returns whether the repository with the scope's name is one of the bot's; it is if none is known by the name. */

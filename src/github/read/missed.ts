@@ -152,7 +152,7 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
     const events: PlatformEvent[] = [];
     const failures: unknown[] = [];
     let reads = 0;
-    for (const scope of scopes) {
+    for (const scope of known.due(scopes, sinceMs, now())) {
       const repo = readScope(scope);
       if (repo === null) continue;
       const fromMs = Math.max(Math.min(sinceMs, unread.get(scope) ?? sinceMs), oldestMs);

@@ -86,7 +86,8 @@ export interface CommentSearch {
 }
 
 /**
- * Yields the ids of the comments that are meant. The search ends at comments that are older, by GitHub's own times. Rejects as requests do.
+ * Yields the ids of the comments that are meant. The search ends at comments that are older, by GitHub's own times.
+ * Rejects as requests do.
  */
 export async function* findComments(
   octokit: Octokit,

@@ -43,8 +43,8 @@ export interface GitHubPlatformOptions {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds, monotonic; the machine's own if absent. */
-  readonly elapsed?: () => number;
+  /** Milliseconds, monotonic. */
+  readonly elapsed: () => number;
   /** How long a person's permission is remembered; 5 minutes. */
   readonly permissionTtlMs?: number;
   /** A request without an answer is given up after this, and its outcome is unknown; 20 seconds. */
@@ -76,7 +76,7 @@ export function createGitHubPlatform({
   apiUrl,
   log,
   now,
-  elapsed = () => performance.now(),
+  elapsed,
   permissionTtlMs = 5 * 60_000,
   requestTimeoutMs = 20_000,
   publicUrl,

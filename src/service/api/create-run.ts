@@ -24,7 +24,8 @@ export interface CreateRunOptions {
 
 /**
  * Checks the request and creates its run: the one place that validates environments, models, skills, parents,
- * conversations and attachments. Resolves when the run is durable; queuing it is the caller's task. Rejects with the store's error.
+ * conversations and attachments. Resolves when the run is durable; queuing it is the caller's task. Rejects with the
+ * store's error.
  */
 export async function createRun(
   { runs, catalog, skills, attachments, nextPlace, now }: CreateRunOptions,

@@ -78,6 +78,37 @@ describe("reading back", () => {
     ]);
   });
 
+  it("is hourly where nothing happened for days, and misses nothing there", async () => {
+    await using github = await begin();
+    const scopes = [`github:${repo}`];
+    let kept: string | null = null;
+    const look = (lively: readonly string[] = []) =>
+      github.platform.missed({
+        since: new Date(github.clock.ms - 15 * 60_000).toISOString(),
+        places: [],
+        lively,
+        scopes,
+        kept,
+        keep: (text) => {
+          kept = text;
+        },
+      });
+    await look();
+    const before = github.calls().length;
+    github.state.down = true;
+    const { id } = await github.say("/agent run it");
+    for (const _ of [1, 2]) {
+      github.clock.ms += 5 * 60_000;
+      expect(await look()).toEqual([]);
+    }
+    expect(github.calls()).toHaveLength(before);
+    github.clock.ms += 51 * 60_000;
+    expect(await look()).toMatchObject([{ id: `github:comment:${id}` }]);
+    github.clock.ms += 5 * 60_000;
+    const another = await github.say("and now?");
+    expect(await look([place])).toMatchObject([{ id: `github:comment:${another.id}` }]);
+  });
+
   it("skips edits of comments that were taken in, and returns others in their present form", async () => {
     await using github = await begin();
     const heard = await github.say("nice");
