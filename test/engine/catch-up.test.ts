@@ -234,7 +234,7 @@ function settledPlaces() {
 test("places of settled threads are searched after a restart, the most recent first, for seven days", async () => {
   const { clock, looks, start } = settledPlaces();
   const first = start();
-  first.catchUp.open();
+  await first.catchUp.open();
   await clock.advance(0);
   for (const place of ["chat:C1:1", "chat:C1:2"]) first.catchUp.onSaved(settledThread(place));
   const later = new Date(clock.now() + minute).toISOString();
@@ -243,7 +243,7 @@ test("places of settled threads are searched after a restart, the most recent fi
   first.kill();
   await clock.advance(6 * 24 * 60 * minute);
   const second = start();
-  second.catchUp.open();
+  await second.catchUp.open();
   await clock.advance(0);
   expect(looks.at(-1)?.lively).toEqual(["chat:C1:1", "chat:C1:2"]);
   expect(looks.at(-1)?.places).toEqual([]);
