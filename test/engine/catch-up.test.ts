@@ -255,7 +255,7 @@ test("places of settled threads are searched after a restart, the most recent fi
 test("at most 2,000 places are remembered", async () => {
   const { clock, looks, notes, start } = settledPlaces();
   const { catchUp, kill } = start();
-  catchUp.open();
+  await catchUp.open();
   await clock.advance(0);
   for (let n = 0; n < 2_100; n += 1) {
     catchUp.onSaved(newThread(`chat:C1:${n}`, { changedAt: new Date(clock.now() + n).toISOString() }));
@@ -270,7 +270,7 @@ test("at most 2,000 places are remembered", async () => {
 test("a platform's own text is kept once the events of its search are saved, and a limit shortens the wait", async () => {
   const { clock, looks, notes, start, answers } = settledPlaces();
   const { catchUp, kill } = start();
-  catchUp.open();
+  await catchUp.open();
   await clock.advance(0);
   answers((look) => {
     look.keep?.("half", minute);
