@@ -251,7 +251,7 @@ function settledPlaces() {
 test("places of settled threads are searched after a restart, the most recent first, for seven days", async () => {
   const { clock, looks, start } = settledPlaces();
   const first = start();
-  first.catchUp.open();
+  await first.catchUp.open();
   await clock.advance(0);
   for (const place of ["chat:C1:1", "chat:C1:2"]) first.catchUp.onSaved(settledThread(place));
   const later = new Date(clock.now() + minute).toISOString();
@@ -260,7 +260,7 @@ test("places of settled threads are searched after a restart, the most recent fi
   first.kill();
   await clock.advance(6 * 24 * 60 * minute);
   const second = start();
-  second.catchUp.open();
+  await second.catchUp.open();
   await clock.advance(0);
   expect(looks.at(-1)?.lively).toEqual(["chat:C1:1", "chat:C1:2"]);
   expect(looks.at(-1)?.places).toEqual([]);
@@ -272,7 +272,7 @@ test("places of settled threads are searched after a restart, the most recent fi
 test("at most 2,000 places are remembered", async () => {
   const { clock, looks, notes, start } = settledPlaces();
   const { catchUp, kill } = start();
-  catchUp.open();
+  await catchUp.open();
   await clock.advance(0);
   for (let n = 0; n < 2_100; n += 1) {
     catchUp.onSaved(newThread(`chat:C1:${n}`, { changedAt: new Date(clock.now() + n).toISOString() }));
@@ -287,7 +287,7 @@ test("at most 2,000 places are remembered", async () => {
 test("a platform's own text is kept once the events of its search are saved, and a limit shortens the wait", async () => {
   const { clock, looks, notes, start, answers } = settledPlaces();
   const { catchUp, kill } = start();
-  catchUp.open();
+  await catchUp.open();
   await clock.advance(0);
   answers((look) => {
     look.keep?.("half", minute);

@@ -83,7 +83,8 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
       // What the lists did not show yet at the last start is read back within minutes, or at the next start.
       await town.endBot("SIGTERM");
       isQuiet =
-        (await town.startBot().up) && (await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs }));
+        (await town.startBot().up) &&
+        (await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs, isReadBack: true }));
     }
     if (!isQuiet) wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     // After a follow-up the bot polls an ended run for a few more minutes.

@@ -36,7 +36,7 @@ async function main(): Promise<number> {
     requests: wholeNumber("requests", values.requests, 1, usage),
     kills,
     serviceKills: wholeNumber("service-kills", values["service-kills"], 0, usage),
-    quietWithinMs: values.lagging ? 600_000 : 180_000,
+    quietWithinMs: values.lagging ? 1_200_000 : 180_000,
     settleWithinMs: values.settle ? 400_000 : 0,
     onKill: (count) => {
       if (count % 20 === 0) say(`${count} of ${kills} kills, ${Math.round(secondsSince(began))} s`);

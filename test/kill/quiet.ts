@@ -1,6 +1,10 @@
 /** After the last kill: answers the runs' questions and waits until the bot has nothing left to do. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
 import { isEnded } from "#core/run.ts";
+import { databaseName } from "#store/open-store.ts";
 import type { GitHubDeeds } from "#test/kill/deeds/github.ts";
 import type { SlackDeeds } from "#test/kill/deeds/slack.ts";
 import type { ListedRun } from "./api.ts";
@@ -18,11 +22,19 @@ const unansweredMs = 20_000;
 /** The bot counts as quiet after this long without work, beside the world's lag: many ticks of the poller. */
 const quietMs = 2_000;
 
+/** When the bot counts as quiet. */
+export interface Quiet {
+  readonly withinMs: number;
+  readonly lagMs: number;
+  /** Slack must be read back, too: the bot reads many threads in several minutes. */
+  readonly isReadBack?: boolean;
+}
+
 /** Resolves with true when every run has ended and the bot has no work left; with false after the time limit. */
 export async function untilQuiet(
   town: Town,
   people: Healing,
-  { withinMs, lagMs }: { readonly withinMs: number; readonly lagMs: number },
+  { withinMs, lagMs, isReadBack = false }: Quiet,
 ): Promise<boolean> {
   /** When each question was answered. */
   const answered = new Map<string, number>();
@@ -49,7 +61,9 @@ export async function untilQuiet(
       await answerByApi(town, run);
     }
     const isBusy =
-      !runs.every(({ state }) => isEnded(state)) || (await figure(town, "pending_effects")) !== 0;
+      !runs.every(({ state }) => isEnded(state)) ||
+      (await figure(town, "pending_effects")) !== 0 ||
+      (isReadBack && unreadIn(town) > 0);
     if (isBusy) quietSince = performance.now();
     if (performance.now() - quietSince > quietMs + 2 * lagMs) return true;
     await sleep(lookMs);
@@ -84,6 +98,15 @@ async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }
 
 const answerByApi = ({ api }: Town, { run_id }: ListedRun): Promise<unknown> =>
   api.followUp(run_id, "go on, do:quick");
+
+const round = z.object({ unread: z.array(z.unknown()) });
+
+/** Returns the number of channels and threads in Slack that are still to be read back. */
+function unreadIn({ dataDir }: Town): number {
+  using database = new DatabaseSync(join(dataDir, databaseName), { readOnly: true, timeout: 5_000 });
+  const note = database.prepare("SELECT text FROM note WHERE name = 'kept-slack'").get();
+  return note === undefined ? 0 : round.parse(JSON.parse(String(note.text))).unread.length;
+}
 
 /** A figure from the bot's metrics; NaN if the bot does not answer. */
 async function figure(town: Town, name: string): Promise<number> {
