@@ -20,7 +20,7 @@ export interface TurnBounds {
 }
 
 export interface Answer {
-  /** null: the turn has no answer, or none that is shown yet. */
+  /** null: nothing of the turn's answer is shown. Empty: the agent has only acted, or is shown so far. */
   readonly text: string | null;
   /** Number of messages up to the answer, or up to the one before. */
   readonly answered: number;
@@ -42,14 +42,15 @@ export function answerOf(
     ({ role, at }, index) => role === "user" && index > last && isAfter(at, said[last]?.at),
   );
   const asked = said.findLastIndex(({ role }, index) => role === "user" && index < last);
-  const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
   const isOfSilentEnd =
     silentAt != null &&
     isAfter(endedAt, silentAt) &&
     !isAfter(said[asked]?.at, silentAt) &&
-    Date.parse(said[found]?.at ?? "") <= latestOf(silentAt) + lateAnswerMs;
-  const isOwn = !isUnanswered && !isOfSilentEnd && found > asked && found >= answered;
-  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: null, answered };
+    Date.parse(said[last]?.at ?? "") <= latestOf(silentAt) + lateAnswerMs;
+  if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered };
+  const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
+  const isOwn = found > asked && found >= answered;
+  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: "", answered };
 }
 
 /** An answer may be stored so much later than the end of its run. */

@@ -16,7 +16,7 @@ test.each<[string, TranscriptMessage[], string | null]>([
   ["is the last text that is not blank", [user("go"), agent("one"), agent("two"), agent(" ")], "two"],
   ["is null without a conversation", [], null],
   ["is null where the agent wrote nothing", [user("go")], null],
-  ["never comes from an earlier turn", [user("go"), agent("one"), user("on"), agent("")], null],
+  ["never comes from an earlier turn", [user("go"), agent("one"), user("on"), agent("")], ""],
   [
     "is not taken from the turn before a cancelled one",
     [user("go", 1), agent("one", 2), user("on", 3)],

@@ -134,7 +134,7 @@ export async function tellHour(
 ): Promise<Hour> {
   const requests: { system: System; atMs: number }[] = [];
   const script: Script = {
-    weather,
+    weather: { ...weather, calm: outage === null },
     evenly: randomOf(() => 0.5),
     lifeOf: (dispatch) => createRandom(seed, `life of ${dispatch}`),
     fate(system, atMs) {

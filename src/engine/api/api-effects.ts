@@ -110,13 +110,15 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
     ...(again ? {} : { answered: record.answered, silentAt: record.silentAt }),
   });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
-  const isMissing = answer.text === null && run.state !== "CANCELLED";
+  const isWanted = run.state !== "CANCELLED";
+  const isMissing = answer.text === null && isWanted;
   const lags = lacksFollowUp || (isMissing && answer.answered > 0);
   const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
-  if (tries < (mayLag ? mostLaggingTries : isMissing ? mostSilentTries : 0)) return failed(notShownYet);
+  const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
+  if (tries < mostTries) return failed(notShownYet);
   // An earlier turn's answer would mislead people.
   if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
-  return { ok: true, kind: "answer", ...answer };
+  return { ok: true, kind: "answer", ...answer, text: answer.text || null };
 }
 
 /** Lists the scope's runs of any config name, since a factory, a skill or a person may have chosen another. */

@@ -196,8 +196,12 @@ export function createLanes(options: {
       const known = works.get(thread.id);
       if (known === undefined && thread.effects.length === 0) return;
       const work = known ?? newWork(thread);
+      // Of what another process left, only the first effect toward each destination may have been tried.
+      const left = firstByDestination(before?.effects ?? []).values();
       const earlier = new Set(
-        [...(before?.effects ?? []), ...(known?.thread.effects ?? [])].map(({ id }) => id),
+        (known === undefined ? [...left] : [...(before?.effects ?? []), ...known.thread.effects]).map(
+          ({ id }) => id,
+        ),
       );
       const present = new Set(thread.effects.map(({ id }) => id));
       for (const id of present) if (!earlier.has(id)) work.fresh.add(id);

@@ -100,7 +100,8 @@ function checkEnds(outside: Outside, card: Posted, run: SimulatedRun): void {
     }
     for (const { view } of told) {
       if (view.answer === undefined) {
-        if (outside.world.machine.weather.calm && run.answers[index] !== "")
+        const { calm, outages } = outside.world.machine.weather;
+        if (calm && outages.length === 0 && run.answers[index] !== "")
           wrong("an end is told with its answer", `${what}, without it`);
         continue;
       }
