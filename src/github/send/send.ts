@@ -1,6 +1,5 @@
 /** GitHub's sending side: each effect becomes REST calls, each failure a fault. */
 import type { Octokit } from "@octokit/rest";
-import type { Log } from "#base/log.ts";
 import { remember } from "#base/remember.ts";
 import {
   type CardEffect,
@@ -12,16 +11,14 @@ import {
 } from "#core/effect.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import { type EffectId, type Place, placeAt } from "#core/place.ts";
-import { createGitHubClient, type GitHubAuth } from "#github/client.ts";
+import { createGitHubClient } from "#github/client.ts";
 import { faultOf, hasStatus, impossible, isElsewhere, NotRepeated, searchFailed } from "#github/faults.ts";
 import { type IssueRef, type PlaceRef, platformName, readComment, readPlace } from "#github/place.ts";
 import { readHistory } from "#github/read/history.ts";
 import { createMissed } from "#github/read/missed.ts";
-import type { Intake } from "#github/receive/receive.ts";
 import { isMarkedFrom, isMarkedWith } from "#github/understand/marker.ts";
-import type { AskIdentity } from "#github/understand/translate.ts";
 import { createWhereabouts } from "#github/whereabouts.ts";
-import type { Attempt, Platform } from "#ports.ts";
+import type { Attempt } from "#ports.ts";
 import {
   type CommentSearch,
   deleteOthers,
@@ -30,38 +27,11 @@ import {
   postComment,
   roomBeside,
 } from "./comments.ts";
+import type { GitHubPlatform, GitHubPlatformOptions } from "./github-platform.ts";
 import { createStateLabels } from "./labels.ts";
 import { markdownOf } from "./markdown.ts";
 import { paces } from "./paces.ts";
 import { createPermissions } from "./permission.ts";
-
-/** Options of `createGitHubPlatform`. */
-export interface GitHubPlatformOptions {
-  readonly auth: GitHubAuth;
-  /** The API's base URL; GitHub.com's if absent. */
-  readonly apiUrl?: string;
-  readonly log: Log;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds, monotonic. */
-  readonly elapsed: () => number;
-  /** How long a person's permission is remembered; 5 minutes. */
-  readonly permissionTtlMs?: number;
-  /** A request without an answer is given up after this, and its outcome is unknown; 20 seconds. */
-  readonly requestTimeoutMs?: number;
-  /** The bot's public address, by which its webhooks are recognised. */
-  readonly publicUrl?: string;
-  /** The `fetch` that makes the requests; the platform's own if absent. */
-  readonly fetch?: typeof fetch;
-}
-
-/** GitHub's sending side, with the parts that the receiver uses. */
-export interface GitHubPlatform extends Platform {
-  /** The bot's identity, for the receiver. */
-  readonly identity: AskIdentity;
-  readonly intake: Intake;
-  readonly missed: NonNullable<Platform["missed"]>;
-}
 
 /** GitHub's lists lag behind its writes by seconds. */
 const settlingMs = 60_000;
