@@ -23,7 +23,7 @@ export const planted: readonly Planted[] = [
 
 const mostHistories = 1_000;
 const mostSeeds = 50_000;
-const atOnce = 16;
+const atOnce = 2;
 
 export interface Caught {
   readonly seed: number;
