@@ -39,3 +39,6 @@ export const runRef = (runId: RunId): Ref => `run:${runId}`;
 export const threadRef = (threadId: Ref): Ref => `thread:${threadId}`;
 /** The dispatch that an event asks for: one event makes one dispatch. */
 export const dispatchFor = (event: EventId): DispatchId => `${event}`;
+
+/** Returns what a place's number counts in if that has a number too: `github:100` of `github:100#7`; else null. */
+export const numberedRoom = (place: Place): string | null => /^\w+:\d+(?=#)/.exec(place)?.[0] ?? null;

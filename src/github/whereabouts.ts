@@ -28,9 +28,12 @@ export function createWhereabouts({ client, now, elapsed }: WhereaboutsOptions) 
   const transferred = new LRUCache<Place, Dated<IssueRef>>({ max: remembered });
   const isFresh = ({ atMs }: { readonly atMs: number }): boolean => elapsed() - atMs < freshMs;
 
-  function setName(id: number, repo: Repo): void {
+  /** `ageMs`: how long the name has been known to be the repository's. */
+  function setName(id: number, repo: Repo, ageMs = 0): void {
+    const atMs = elapsed() - ageMs;
+    if (atMs < (names.get(id)?.atMs ?? Number.NEGATIVE_INFINITY)) return;
     for (const [other, known] of names.entries()) if (isSameRepo(known, repo)) names.delete(other);
-    names.set(id, { ...repo, atMs: elapsed() });
+    names.set(id, { ...repo, atMs });
   }
 
   async function repoOf({ repository: known }: PlaceRef): Promise<Repo> {
@@ -65,8 +68,9 @@ export function createWhereabouts({ client, now, elapsed }: WhereaboutsOptions) 
     learn({ place, scope, at: time }: PlatformEvent): void {
       const at = place === null ? null : readPlace(place);
       const repo = readScope(scope);
-      const isRecent = now() + client.aheadMs() - Date.parse(time) < freshMs;
-      if (typeof at?.repository === "number" && repo !== null && isRecent) setName(at.repository, repo);
+      const ageMs = Math.max(now() + client.aheadMs() - Date.parse(time), 0);
+      if (typeof at?.repository === "number" && repo !== null && ageMs < freshMs)
+        setName(at.repository, repo, ageMs);
     },
 
     /** Resolves with the issue as it was called minutes ago at most. Rejects as requests do. */

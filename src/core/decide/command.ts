@@ -2,10 +2,10 @@
 import { type Command, type ParsedCommand, parseCommand } from "#core/command.ts";
 import type { FetchEffect } from "#core/effect.ts";
 import { type CommandEvent, type PersonEvent, type ReplyEvent, refOf } from "#core/event.ts";
-import { dispatchFor, runRef } from "#core/place.ts";
+import { dispatchFor, numberedRoom, runRef } from "#core/place.ts";
 import { visible } from "#core/prompt.ts";
 import { dispatchOf, isEnded, type Run, scopeKey } from "#core/run.ts";
-import { currentRun, isAtWork, newRun, type RunRecord } from "#core/thread.ts";
+import { currentRun, isAtWork, newRun, type RunRecord, type Thread } from "#core/thread.ts";
 import { listView, statusView, whichRunView } from "#core/words/card.ts";
 import { helpView } from "#core/words/help.ts";
 import * as notes from "#core/words/notes.ts";
@@ -83,7 +83,7 @@ function aboutRun(draft: Draft, event: CommandEvent | ReplyEvent, command: About
   const record = draft.thread.runs.find((known) => known.runId === command.run);
   if (record !== undefined) {
     // A run's id gives no rights in a channel or repository where the person may have none.
-    if (event.scope === draft.thread.scope) aboutRecord(draft, event, command, record);
+    if (isAtHome(draft.thread, event)) aboutRecord(draft, event, command, record);
     else tell(draft, event, notes.foreignRunView(command.run));
     return;
   }
@@ -92,6 +92,13 @@ function aboutRun(draft: Draft, event: CommandEvent | ReplyEvent, command: About
   if (own) {
     add(draft, event.id, { kind: "hand-over", ref: runRef(command.run), event: withCommand(event, command) });
   } else tell(draft, event, notes.unknownRunView(command.run));
+}
+
+/** A repository may have the former name of the thread's. */
+function isAtHome({ scope, places, aliases = {} }: Thread, event: PersonEvent): boolean {
+  const room = event.place === null ? null : numberedRoom(event.place);
+  const rooms = [...places, ...Object.keys(aliases)].flatMap((place) => numberedRoom(place) ?? []);
+  return event.scope === scope && (room === null || rooms.length === 0 || rooms.includes(room));
 }
 
 function aboutRecord(draft: Draft, event: PersonEvent, command: AboutRun, record: RunRecord): void {

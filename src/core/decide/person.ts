@@ -74,8 +74,8 @@ const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date
 const anotherWayMs = 60_000;
 /** Two webhooks of the bot may deliver it. */
 const twoDeliveriesMs = 2_000;
-const labelKey = ({ label, recovered }: LabelEvent, way: boolean): string =>
-  `label ${(recovered === true) === way ? "read back" : "delivered"} ${label.toLowerCase()} `;
+const labelKey = ({ label, by, recovered }: LabelEvent, way: boolean): string =>
+  `label ${(recovered === true) === way ? "read back" : "delivered"} ${label.toLowerCase()} ${by.id} `;
 
 /** Returns whether this label arrived before, delivered or read back; only its time identifies it. */
 function cameBefore(thread: Thread, event: LabelEvent): boolean {

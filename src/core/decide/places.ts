@@ -18,8 +18,14 @@ export function withAlias(thread: Thread, event: PlatformEvent): Thread {
  * Returns whether the event may take the thread over under this former name. A name that is another place's already
  * was given away: a repository was renamed, and another one made under its old name.
  */
-export const isFree = ({ aliases = {} }: Thread, former: Place, { kind, place }: PlatformEvent): boolean =>
-  kind === "moved" || !Object.entries(aliases).some(([alias, own]) => own === former && alias !== place);
+export const isFree = (
+  { aliases = {} }: Thread,
+  former: Place,
+  { place, formerPlaces = [] }: PlatformEvent,
+): boolean =>
+  !Object.entries(aliases).some(
+    ([alias, own]) => own === former && alias !== place && !formerPlaces.includes(alias),
+  );
 
 /** Returns the event with the thread's own name of its place. */
 export const asKnown = (thread: Thread | null, event: PersonEvent): PersonEvent =>

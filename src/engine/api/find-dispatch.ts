@@ -55,9 +55,12 @@ async function readBack(
       const times = runs.map((run) => Date.parse(run.created_at));
       const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times.filter(Number.isFinite));
       if (Number.isFinite(newestMs)) oldestMs ??= newestMs - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
-      const ofDispatch = runs.filter((run) => isOfDispatch(run, dispatch));
-      for (const run of ofDispatch) found.set(run.run_id, run);
       const start = oldestMs ?? Number.NEGATIVE_INFINITY;
+      // Whoever knew the id beforehand may have made a run with it.
+      const ofDispatch = runs.filter(
+        (run) => isOfDispatch(run, dispatch) && !(Date.parse(run.created_at) < start),
+      );
+      for (const run of ofDispatch) found.set(run.run_id, run);
       return runs.length > 0 && times.every((time) => time < start) ? "enough" : "more";
     },
   );

@@ -44,9 +44,13 @@ export function createKnownRepositories(log: Log) {
   /** Quiet repositories that are unread only because it is not their time. */
   const resting = new Set<Scope>();
   const logged = new Set<Scope>();
+  const gone = new Set<Scope>();
   let searchedMs: number | undefined;
 
   return {
+    /** Scopes of repositories that GitHub does not find: they are tried hourly. */
+    gone,
+
     /** Since when each repository that could not be read is unread; milliseconds since the epoch. */
     unread,
 
@@ -77,11 +81,13 @@ export function createKnownRepositories(log: Log) {
 
     /** Yields the scopes to read now; the others stay unread since then. Times in milliseconds since the epoch. */
     *due(scopes: readonly Scope[], sinceMs: number, nowMs: number): Generator<Scope> {
-      for (const scope of scopes) {
+      // A repository that was renamed is read under its last name.
+      for (const scope of new Map(scopes.map((each) => [ids.get(each) ?? each, each])).values()) {
         const id = ids.get(scope);
         const isQuiet = hasSigns && id !== undefined && !ofPlaces.has(id) && !named.has(scope);
         const ageMs = nowMs - (readAt.get(scope) ?? Number.NEGATIVE_INFINITY);
         const wasRead = ageMs >= 0 && ageMs < quietMs && (!unread.has(scope) || resting.has(scope));
+        if (gone.has(scope) && ageMs >= 0 && ageMs < quietMs) continue;
         if (isQuiet && wasRead) {
           resting.add(scope);
           unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));

@@ -6,7 +6,7 @@ import { rateLimited } from "#base/network-fault.ts";
 import type { PlatformEvent } from "#core/event.ts";
 import type { Scope } from "#core/place.ts";
 import type { GitHubClient } from "#github/client.ts";
-import { faultOf } from "#github/faults.ts";
+import { faultOf, hasStatus } from "#github/faults.ts";
 import { type Repo, readScope } from "#github/place.ts";
 import { hook, repository } from "#github/understand/payload.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
@@ -159,6 +159,7 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
       try {
         events.push(...(await missedIn(scope, repo, fromMs, byApp)));
         unread.delete(scope);
+        known.gone.delete(scope);
         gaps.read(scope);
         reads += 1;
       } catch (error) {
@@ -166,6 +167,7 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
         if (error instanceof StillMore || limited) throw error;
         // Otherwise it was deleted, or the bot has lost its access, perhaps for a time.
         if (retryable) failures.push(error);
+        else if (hasStatus(error, 404)) known.gone.add(scope);
         const isNew = !unread.has(scope);
         unread.set(scope, fromMs);
         gaps.unreadable(scope, reason);
