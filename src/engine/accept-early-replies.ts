@@ -12,6 +12,8 @@ import type { Clock } from "#ports.ts";
 const keptMs = 10 * 60_000;
 /** Twice as many as Slack sends an app in that time. https://docs.slack.dev/apis/events-api#rate-limiting */
 const mostKept = 10_000;
+/** In one place, so that one conversation takes nothing from the others. */
+const mostInPlace = 50;
 /** All kept replies as JSON, in UTF-16 units. */
 const mostSize = 8 * 1024 * 1024;
 
@@ -72,7 +74,9 @@ export function createEarlyReplies({ clock, timers }: { clock: Clock; timers: Ti
   }
 
   return {
-    keep(reply, thread) {
+    keep(wholeReply, thread) {
+      // The text is only for requests.
+      const { subject: _, ...reply } = wholeReply;
       const known = all.get(reply.id);
       if (known !== undefined) {
         known.state = stateOf(thread);
@@ -86,7 +90,10 @@ export function createEarlyReplies({ clock, timers }: { clock: Clock; timers: Ti
       };
       all.set(reply.id, kept);
       size += kept.size;
-      byPlace.set(reply.place, (byPlace.get(reply.place) ?? new Set()).add(kept));
+      const here = byPlace.get(reply.place) ?? new Set();
+      byPlace.set(reply.place, here.add(kept));
+      const [first] = here;
+      if (first !== undefined && here.size > mostInPlace) remove(first);
       removeOld();
     },
     drop({ id }) {

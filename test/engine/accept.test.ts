@@ -154,15 +154,18 @@ test("a reply that came before its request is saved once the store works again",
   expect(numbers(store.get(place).seen)).toEqual([1, 2]);
 });
 
+const elsewhere = (number: number) => ({ place: `chat:place-${number % 5_000}` });
+
 test("chatter is kept for ten minutes at most, and never more than its bounds", async () => {
   const clock = createHandClock();
   const early = createEarlyReplies({ clock, timers: createTimers(clock) });
-  for (let number = 0; number < 30_000; number += 1) early.keep(said(number, number), null);
+  for (let number = 0; number < 30_000; number += 1)
+    early.keep(said(number, number, elsewhere(number)), null);
   const has = (...numbers: readonly number[]) => numbers.map((number) => early.has(said(number, 0)));
   expect(has(0, 19_999, 20_000, 29_999)).toEqual([false, false, true, true]);
   const long = "x".repeat(40_000);
   for (let number = 30_000; number < 31_000; number += 1)
-    early.keep(said(number, number, { text: long }), null);
+    early.keep(said(number, number, { ...elsewhere(number), text: long }), null);
   expect(has(30_790, 30_999)).toEqual([false, true]);
   await clock.advance(5 * 60_000);
   early.keep(said(40_000, 0), null);

@@ -4,8 +4,21 @@ import { createDecide } from "#core/decide/decide.ts";
 import { presentName } from "#core/decide/places.ts";
 import type { PlatformEvent } from "#core/event.ts";
 import type { Thread } from "#core/thread.ts";
+import { createEarlyReplies } from "#engine/accept-early-replies.ts";
+import { createTimers } from "#engine/base/timers.ts";
 import { createKnownRepositories } from "#github/read/known-repositories.ts";
-import { alice, at, comment, labelled, octoAlice, rules, story } from "#test/support/core/story.ts";
+import {
+  alice,
+  at,
+  comment,
+  labelled,
+  octoAlice,
+  reply,
+  rules,
+  story,
+  subject,
+} from "#test/support/core/story.ts";
+import { createHandClock } from "#test/support/engine/hand-clock.ts";
 import { silentLog } from "#test/support/logs.ts";
 
 const writer = { ...octoAlice, permission: "write" as const };
@@ -83,4 +96,15 @@ test("names of one repository, and repositories that are gone, cost a search nex
     deleted.gone.add(scope);
   }
   expect(search(deleted, 1)).toEqual([]);
+});
+
+test("many comments on one issue push no early reply out of another place", () => {
+  const clock = createHandClock();
+  const early = createEarlyReplies({ clock, timers: createTimers(clock) });
+  const waiting = reply("also the docs", { place: "slack:T1:C1:1.1" });
+  early.keep(waiting, null);
+  const body = "b".repeat(65_000);
+  for (let count = 0; count < 500; count += 1)
+    early.keep(comment(body, { id: `github:comment:${count}`, subject: { ...subject, body } }), null);
+  expect(early.has(waiting)).toBe(true);
 });
