@@ -3,7 +3,7 @@ import { backoffMs } from "#base/backoff.ts";
 import { createInFlight } from "#base/in-flight.ts";
 import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
-import { reasonOf } from "#base/reason.ts";
+import { messageOf, reasonOf } from "#base/reason.ts";
 import type { PlatformEvent } from "#core/event.ts";
 import { type Place, platformOf, type Ref, type Scope } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
@@ -196,7 +196,8 @@ export function createCatchUp(options: {
       } catch (error) {
         failures += 1;
         const reason = reasonOf(error);
-        failing.set(platform.name, `What happened while the bot was away can't be read back now. ${reason}`);
+        const why = messageOf(error);
+        failing.set(platform.name, `What happened while the bot was away can't be read back now. ${why}`);
         if (failures === 1) {
           log.warn("Missed events can't be recovered for now", { platform: platform.name, reason });
         }

@@ -103,6 +103,9 @@ test("a failed search is repeated from the end of the last one, and logged once"
   expect(tried).toBeGreaterThan(3);
   expect(new Set(first.looks.map(({ since }) => since)).size).toBe(1);
   expect(first.logged.filter(({ message }) => message.includes("can't be recovered"))).toHaveLength(1);
+  expect(first.engine.status().gaps.get("chat")).toEqual([
+    "What happened while the bot was away can't be read back now. chat does not answer",
+  ]);
   first.state.down = false;
   await first.clock.advance(10 * minute);
   expect(first.logged.filter(({ message }) => message.includes("can be recovered again"))).toHaveLength(1);

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "#base/log.ts";
 import type { Accept } from "#ports.ts";
 import type { SlackSettings } from "#slack/config.ts";
+import { faultOf } from "#slack/faults.ts";
 import { createIdentity } from "#slack/identity.ts";
 import { readPayload } from "#slack/payloads.ts";
 import type { SlackTime } from "#slack/slack-time.ts";
@@ -65,7 +66,11 @@ export function createSlackReceiver(options: SlackReceiverOptions): SlackReceive
     ...(receive.kind === "http" ? { listener: createListener({ ...receive, log, take }) } : {}),
     async start() {
       const known = identity().catch((error: unknown) => {
-        log.warn("Slack does not answer yet; events are refused until it does", { error: String(error) });
+        const { reason } = faultOf(error);
+        log.warn("Slack can't be used yet; events are refused until it can", {
+          reason,
+          error: String(error),
+        });
       });
       await Promise.race([
         Promise.all([known, socket?.start()]),

@@ -351,6 +351,20 @@ test("events are refused until Slack returns the bot's identity", async () => {
   expect(world.slack.calls.filter(({ method }) => method === "auth.test")).toHaveLength(1);
 });
 
+test("a refused token is logged in words, with Slack's code", async () => {
+  await using world = await createWorld();
+  world.slack.fail({ method: "auth.test", with: { error: "invalid_auth" } });
+  await world.receiver.start();
+  expect(world.lines).toContainEqual({
+    level: "warn",
+    message: "Slack can't be used yet; events are refused until it can",
+    fields: {
+      reason: "Slack does not accept the bot's token; the bot's operator has to renew it.",
+      error: expect.stringContaining("invalid_auth"),
+    },
+  });
+});
+
 test("neither secrets nor people's messages are logged", async () => {
   await using world = await createWorld({ retryDelaysMs: [10] });
   world.accept = () => Promise.reject(new Error("the disk is full"));
