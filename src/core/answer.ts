@@ -42,11 +42,13 @@ export function answerOf(
     ({ role, at }, index) => role === "user" && index > last && isAfter(at, said[last]?.at),
   );
   const asked = said.findLastIndex(({ role }, index) => role === "user" && index < last);
+  const lastMs = Date.parse(said[last]?.at ?? "");
   const isOfSilentEnd =
     silentAt != null &&
-    isAfter(endedAt, silentAt) &&
+    // A message that is later than its end is from before the clock was set back.
+    (isAfter(endedAt, silentAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
     !isAfter(said[asked]?.at, silentAt) &&
-    Date.parse(said[last]?.at ?? "") <= latestOf(silentAt) + lateAnswerMs;
+    lastMs <= latestOf(silentAt) + lateAnswerMs;
   if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered };
   const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
   const isOwn = found > asked && found >= answered;

@@ -73,8 +73,9 @@ test("an answer from before an end that was reported without one belongs to that
   expect(textAfter(one, at(1))).toBeNull();
   expect(textAfter([...one, agent("two", 9)], at(2))).toBe("two");
   expect(textAfter([...one, user("on", 2.1), agent("two", 2.2)], at(2.05))).toBe("two");
-  // A clock that was set back, or that is unknown, shows no order.
+  // A clock that was set back, or that is unknown, shows no order, but a message can't be later than its end.
   expect(textAfter(one, at(12))).toBe("one");
+  expect(textAfter([user("go", 200), agent("one", 240)], at(240))).toBeNull();
   expect(textAfter([user("go"), agent("one")], at(2))).toBe("one");
 });
 
