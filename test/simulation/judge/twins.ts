@@ -20,7 +20,11 @@ const minute = 60_000;
 const endedWithinMs = 70 * minute;
 
 const sinceOf = (doubt: Doubt | null): number =>
-  doubt?.since ?? doubt?.life.diedAt ?? Number.POSITIVE_INFINITY;
+  Math.min(doubt?.since ?? Number.POSITIVE_INFINITY, doubt?.life.diedAt ?? Number.POSITIVE_INFINITY);
+
+/** The last one asked for need not be the last one made, since a request may be carried out late. */
+const byDoubt = (one: { readonly doubt: Doubt | null }, other: { readonly doubt: Doubt | null }): number =>
+  sinceOf(one.doubt) - sinceOf(other.doubt);
 
 /** True if a reader could not find it although it waited for the settling time. */
 const wasHidden = (system: System, doubt: Doubt | null, shownAt: number): boolean =>
@@ -54,7 +58,8 @@ function checkRuns(outside: Outside, dispatch: string, runs: readonly SimulatedR
   const names = inOrder.map(({ id }) => id).join(", ");
   const kept = keptRun(outside, dispatch);
   // Where none stays, people were told that none started.
-  for (const earlier of kept === null ? inOrder : inOrder.slice(0, -1)) {
+  const asAsked = runs.toSorted(byDoubt);
+  for (const earlier of kept === null ? asAsked : asAsked.slice(0, -1)) {
     if (!wasHidden("agent-runs", earlier.doubt, madeAt(earlier) + lags.runs)) {
       wrong("a dispatch makes exactly one run", `${dispatch} made ${names}`);
       return;
@@ -101,6 +106,7 @@ function checkPosts({ world, wrong }: Outside): void {
       // Private messages can't be looked up before they are repeated.
       if (first.kind === "tell" && name === "slack" && unsure.has(effect)) continue;
       const areHidden = messages
+        .toSorted(byDoubt)
         .slice(0, -1)
         .every(({ at, doubt }) => wasHidden(name, doubt, at + lags[name]));
       if (!areHidden) {
@@ -126,14 +132,17 @@ function checkFollowUps({ world, posted, wrong }: Outside): void {
   };
   for (const [event, all] of Map.groupBy(kept, eventOf)) {
     if (all.length < 2) continue;
-    const areHidden = all.slice(0, -1).every(({ run, at, text, doubt }) => {
-      const shown = run.conversation.find((said) => said.text === text && said.writtenAt >= at);
-      return wasHidden(
-        "agent-runs",
-        doubt,
-        (shown?.writtenAt ?? Number.POSITIVE_INFINITY) + lags.conversation,
-      );
-    });
+    const areHidden = all
+      .toSorted(byDoubt)
+      .slice(0, -1)
+      .every(({ run, at, text, doubt }) => {
+        const shown = run.conversation.find((said) => said.text === text && said.writtenAt >= at);
+        return wasHidden(
+          "agent-runs",
+          doubt,
+          (shown?.writtenAt ?? Number.POSITIVE_INFINITY) + lags.conversation,
+        );
+      });
     if (!areHidden) wrong("a follow-up arrives exactly once", `${event} came ${all.length} times`);
     else if (!posted.some(({ kind, effect }) => kind === "tell" && effect.startsWith(`${event}/`))) {
       wrong("a follow-up that came twice is told", event);
