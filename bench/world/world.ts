@@ -1,5 +1,6 @@
 /** The real bot as a process, between stand-ins in another one. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import {
   type Addition,
@@ -109,7 +110,10 @@ export interface Bot extends Started {
 
 /** Resolves when the bot listens and `/readyz` returns 200. */
 export async function startBot(ground: Ground, outside: Addresses, dataDir: string): Promise<Bot> {
-  const env = environmentOf(outside, dataDir);
+  // The stand-ins have no limits.
+  const config = join(dataDir, "bench.yaml");
+  writeFileSync(config, "limits: { paced: false }\n");
+  const env = { ...environmentOf(outside, dataDir), CONFIG_FILE: config };
   const started = ground.start("src/start.mjs", { flags: startFlags, env });
   const [, url = ""] = await started.wrote(/listens at (\S+)\n/);
   const ready = await fetch(`${url}/readyz`);
