@@ -196,12 +196,8 @@ test("a follow-up is not given up while its run is not readable yet", async () =
 });
 
 test("twins are looked for again after an outage of the API", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  lag(made, 3 * minute);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const made = await cutAndLate(3 * minute);
+  const { api, clock } = made;
   await clock.advance(80_000);
   expect(api.count("create")).toBe(2);
   const backAt = clock.now() + 20 * minute;
@@ -213,12 +209,8 @@ test("twins are looked for again after an outage of the API", async () => {
 });
 
 test("a run that took a follow-up while its elder was being looked for stays", async () => {
-  const made = wholeEngine();
+  const made = await cutAndLate(2 * minute);
   const { api, clock, engine } = made;
-  lag(made, 2 * minute);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
   await clock.advance(2 * minute);
   const list = api.list.bind(api);
   let sent = false;
@@ -240,12 +232,8 @@ test("a run that took a follow-up while its elder was being looked for stays", a
 });
 
 test("a run at work stays beside an elder that failed, which is told of in the log and counted once", async () => {
-  const made = wholeEngine();
-  const { api, clock, engine } = made;
-  lag(made, 3 * minute);
-  cutFirst(made, "create");
-  await engine.start();
-  await engine.accept(mention("fix it"));
+  const made = await cutAndLate(3 * minute);
+  const { api, clock } = made;
   await clock.advance(2 * minute);
   api.turn("run-1", "ERROR");
   await clock.advance(62 * minute);

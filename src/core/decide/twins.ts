@@ -43,7 +43,10 @@ export function watchForTwin(draft: Draft, effect: Effect, outcome: Outcome): vo
   }
 }
 
-/** Decides the result of a look, null if it failed for good, and when to look again. The effect itself is dropped already. */
+/**
+ * Decides the result of a look and when to look again; null: this look failed for good. The effect itself is dropped
+ * already.
+ */
 export function lookedForTwin(draft: Draft, effect: WatchEffect, outcome: Done | null): void {
   if (effect.kind === "twin-messages" && outcome?.kind === "twin-messages" && outcome.times > 1) {
     const { place, by } = effect.from;

@@ -88,10 +88,14 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
   }
 }
 
-/** Conversations appear later than ends. A run that may have nothing to say is looked at so often, within 7 seconds. */
+/** Conversations appear later than ends. An end that may have no answer is looked at so often, within 7 seconds. */
 const mostSilentTries = 3;
-/** One that should: it has a conversation and succeeded, or the last follow-up or anything new is missing. A minute. */
+/**
+ * The same for about a minute: the run has a conversation and succeeded without an answer, or the conversation lacks
+ * the last follow-up or anything since the last report.
+ */
 const mostLaggingTries = 6;
+
 const notShownYet: Fault = {
   certainty: "refused",
   retryable: true,
