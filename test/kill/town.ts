@@ -69,6 +69,8 @@ export async function createTown(options: TownOptions = {}) {
       initial: workspace,
       retryDelaysMs: options.retryDelaysMs ?? [50, 200, 500, 1_000, 1_500, 2_000, 3_000, 3_000],
     },
+    // A history of hours is told in minutes.
+    github: { hourlyLimit: 100_000 },
   });
   const { slack, github } = standIns;
 

@@ -8,7 +8,7 @@ import { createRest } from "./rest.ts";
 import { defaultSnapshot, type GitHubSnapshot } from "./snapshot.ts";
 import { createWorld } from "./world.ts";
 
-const hourlyLimit = 5000;
+const hourMs = 3_600_000;
 
 /** Options of the GitHub stand-in. */
 export interface GitHubStandInOptions {
@@ -21,6 +21,8 @@ export interface GitHubStandInOptions {
   readonly now?: () => number;
   /** How long lists don't show what is new, in milliseconds; 0 if absent. */
   readonly lagMs?: () => number;
+  /** Number of requests that the rate limit allows each hour; 5,000 if absent, as GitHub allows a person. */
+  readonly hourlyLimit?: number;
   /** How many webhooks of the bot get each event; 1 if absent. */
   readonly hooks?: number;
   readonly initial?: GitHubSnapshot;
@@ -74,6 +76,7 @@ export interface Connection {
 export function createGitHubStandIn(options: GitHubStandInOptions) {
   const { webhookSecret, webhookUrl, token, app, now = Date.now } = options;
   const { redeliveryDelayMs = () => 0, hooksAllowed = false, lagMs = () => 0, hooks = 1 } = options;
+  const { hourlyLimit = 5_000 } = options;
   const { notify: onChange, subscribe } = createListeners();
   const deliveries = createDeliveries({ webhookSecret, webhookUrl, now, onChange, hooks, redeliveryDelayMs });
   const state = structuredClone(options.initial ?? defaultSnapshot());
@@ -83,13 +86,16 @@ export function createGitHubStandIn(options: GitHubStandInOptions) {
   const faults = createFaults<GitHubFault>();
   const calls: Call[] = [];
 
+  let hour = { resetsAt: 0, callsBefore: 0 };
+
   function limitHeaders(): Record<string, string> {
-    const used = Math.min(calls.length, hourlyLimit);
+    if (now() >= hour.resetsAt) hour = { resetsAt: now() + hourMs, callsBefore: calls.length - 1 };
+    const used = Math.min(calls.length - hour.callsBefore, hourlyLimit);
     return {
       "x-ratelimit-limit": String(hourlyLimit),
       "x-ratelimit-used": String(used),
       "x-ratelimit-remaining": String(hourlyLimit - used),
-      "x-ratelimit-reset": String(Math.ceil(now() / 1000) + 3600),
+      "x-ratelimit-reset": String(Math.ceil(hour.resetsAt / 1_000)),
       "x-ratelimit-resource": "core",
     };
   }
