@@ -19,7 +19,6 @@ import {
   subject,
 } from "#test/support/core/story.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
-import { silentLog } from "#test/support/logs.ts";
 
 const writer = { ...octoAlice, permission: "write" as const };
 const mallory = { ...octoAlice, id: "mallory", name: "mallory" };
@@ -82,19 +81,16 @@ test("names of one repository, and repositories that are gone, cost a search nex
   const scopes = Array.from({ length: 300 }, (_, index) => `github:octo/r${index}`);
   const search = (known: ReturnType<typeof createKnownRepositories>, round: number): string[] => {
     known.begin({ places: [], lively: ["github:5#1"], scopes, since: at(0), kept: null });
-    return [...known.due(scopes, 0, 1_000 + round * 300_000)];
+    return [...known.due(scopes, 0, 1_000 + round * 300_000)].map(([scope]) => scope);
   };
   const heard = (place: string, scope: string) =>
     ({ kind: "reply", id: place, at: at(0), by: alice, scope, place }) as PlatformEvent;
-  const renamed = createKnownRepositories(silentLog);
+  const renamed = createKnownRepositories();
   for (const scope of scopes) renamed.learn(heard("github:5#1", scope));
   expect(search(renamed, 0)).toEqual(["github:octo/r299"]);
-  const deleted = createKnownRepositories(silentLog);
+  const deleted = createKnownRepositories();
   scopes.forEach((scope, index) => void deleted.learn(heard(`github:${index + 1}#1`, scope)));
-  for (const scope of search(deleted, 0)) {
-    deleted.unread.set(scope, 0);
-    deleted.gone.add(scope);
-  }
+  for (const scope of search(deleted, 0)) deleted.failed(scope, 0, true);
   expect(search(deleted, 1)).toEqual([]);
 });
 

@@ -2,7 +2,6 @@
  * Tells the bot's repositories from others that got their former names, and remembers where the bot has still to read.
  */
 import { z } from "zod";
-import type { Log } from "#base/log.ts";
 import type { PlatformEvent } from "#core/event.ts";
 import type { Scope } from "#core/place.ts";
 import { readPlace, scopeOf } from "#github/place.ts";
@@ -30,34 +29,43 @@ function read(text: string | null | undefined): z.infer<typeof keptText> | null 
   }
 }
 
+/** A repository of the bot's. */
+interface Known {
+  /** From signed webhooks, from earlier searches or, without any, from its first search. */
+  id?: number;
+  /** When it was last read or tried, by this machine's clock, in milliseconds since the epoch. */
+  triedMs?: number;
+  /** Since when it is unread, in milliseconds since the epoch. */
+  unreadMs?: number;
+  /** Why it is unread: it is not its time, or GitHub does not find it, which is tried hourly; absent: another failure. */
+  waits?: "quiet" | "gone";
+}
+
 /** Creates the memory. */
-export function createKnownRepositories(log: Log) {
-  /** Ids from signed webhooks, from earlier searches or, for a scope without any, from its first search. */
-  const ids = new Map<Scope, number>();
-  const unread = new Map<Scope, number>();
+export function createKnownRepositories() {
+  const repositories = new Map<Scope, Known>();
   let ofPlaces: ReadonlySet<number> = new Set();
   /** Scopes of places that were saved under names. */
   let named: ReadonlySet<Scope> = new Set();
   /** Whether the engine tells where something happened in the last days. */
   let hasSigns = false;
-  const readAt = new Map<Scope, number>();
-  /** Quiet repositories that are unread only because it is not their time. */
-  const resting = new Set<Scope>();
-  const logged = new Set<Scope>();
-  const gone = new Set<Scope>();
   let searchedMs: number | undefined;
 
+  const at = (scope: Scope): Known => {
+    const known = repositories.get(scope) ?? {};
+    repositories.set(scope, known);
+    return known;
+  };
+
+  const leaveUnread = (known: Known, sinceMs: number): void => {
+    known.unreadMs = Math.min(sinceMs, known.unreadMs ?? sinceMs);
+  };
+
   return {
-    /** Scopes of repositories that GitHub does not find: they are tried hourly. */
-    gone,
-
-    /** Since when each repository that could not be read is unread; milliseconds since the epoch. */
-    unread,
-
     /** Notes the repository of an event that came in a signed webhook. */
     learn({ place, scope }: PlatformEvent): void {
       const id = place === null ? null : readPlace(place)?.repository;
-      if (typeof id === "number") ids.set(scope, id);
+      if (typeof id === "number") at(scope).id = id;
     },
 
     /** Returns when the last saved search began, by GitHub's clock; undefined: unknown. */
@@ -67,10 +75,8 @@ export function createKnownRepositories(log: Log) {
     begin({ kept, places, lively }: Missed): void {
       const saved = read(kept);
       ({ searchedMs } = saved ?? {});
-      for (const [scope, id] of Object.entries(saved?.ids ?? {})) if (!ids.has(scope)) ids.set(scope, id);
-      for (const [scope, sinceMs] of Object.entries(saved?.unread ?? {})) {
-        unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));
-      }
+      for (const [scope, id] of Object.entries(saved?.ids ?? {})) at(scope).id ??= id;
+      for (const [scope, sinceMs] of Object.entries(saved?.unread ?? {})) leaveUnread(at(scope), sinceMs);
       const known = [...places, ...(lively ?? [])].flatMap((place) => readPlace(place)?.repository ?? []);
       ofPlaces = new Set(known.filter((id) => typeof id === "number"));
       named = new Set(
@@ -79,49 +85,71 @@ export function createKnownRepositories(log: Log) {
       hasSigns = lively !== undefined;
     },
 
-    /** Yields the scopes to read now; the others stay unread since then. Times in milliseconds since the epoch. */
-    *due(scopes: readonly Scope[], sinceMs: number, nowMs: number): Generator<Scope> {
+    /**
+     * Yields the scopes to read now, each with the time since when; the others stay unread. Times in milliseconds
+     * since the epoch.
+     */
+    *due(scopes: readonly Scope[], sinceMs: number, nowMs: number): Generator<readonly [Scope, number]> {
       // A repository that was renamed is read under its last name.
-      for (const scope of new Map(scopes.map((each) => [ids.get(each) ?? each, each])).values()) {
-        const id = ids.get(scope);
+      for (const scope of new Map(scopes.map((each) => [at(each).id ?? each, each])).values()) {
+        const known = at(scope);
+        const { id, waits } = known;
         const isQuiet = hasSigns && id !== undefined && !ofPlaces.has(id) && !named.has(scope);
-        const ageMs = nowMs - (readAt.get(scope) ?? Number.NEGATIVE_INFINITY);
-        const wasRead = ageMs >= 0 && ageMs < quietMs && (!unread.has(scope) || resting.has(scope));
-        if (gone.has(scope) && ageMs >= 0 && ageMs < quietMs) continue;
-        if (isQuiet && wasRead) {
-          resting.add(scope);
-          unread.set(scope, Math.min(sinceMs, unread.get(scope) ?? sinceMs));
+        const ageMs = nowMs - (known.triedMs ?? Number.NEGATIVE_INFINITY);
+        const wasTried = ageMs >= 0 && ageMs < quietMs;
+        if (wasTried && waits === "gone") continue;
+        if (wasTried && isQuiet && (known.unreadMs === undefined || waits === "quiet")) {
+          known.waits = "quiet";
+          leaveUnread(known, sinceMs);
         } else {
-          resting.delete(scope);
-          readAt.set(scope, nowMs);
-          yield scope;
+          known.triedMs = nowMs;
+          yield [scope, Math.min(sinceMs, known.unreadMs ?? sinceMs)];
         }
       }
+    },
+
+    /** Notes that the repository was read. */
+    read(scope: Scope): void {
+      const known = at(scope);
+      delete known.unreadMs;
+      delete known.waits;
+    },
+
+    /** Notes that it can't be read, and whether GitHub does not find it; returns whether that is new. */
+    failed(scope: Scope, sinceMs: number, isGone: boolean): boolean {
+      const known = at(scope);
+      const isNew = known.unreadMs === undefined || known.waits === "quiet";
+      known.unreadMs = sinceMs;
+      delete known.waits;
+      if (isGone) known.waits = "gone";
+      return isNew;
     },
 
     /** Returns whether the repository with the scope's name is one of the bot's; it is if none is known by the name. */
     isOurs(scope: Scope, { id }: RepositoryPayload): boolean {
       if (!id) return true;
-      const isKnown = !ids.has(scope) || ofPlaces.has(id) || [...ids.values()].includes(id);
-      if (isKnown) {
-        ids.set(scope, id);
-        logged.delete(scope);
-      } else if (!logged.has(scope)) {
-        logged.add(scope);
-        log.warn("Another repository has this name now and is not read back until a webhook comes from it", {
-          scope,
-          id,
-        });
-      }
-      return isKnown;
+      const known = at(scope);
+      const isOurs =
+        known.id === undefined ||
+        ofPlaces.has(id) ||
+        [...repositories.values()].some((other) => other.id === id);
+      if (isOurs) known.id = id;
+      return isOurs;
     },
 
     /** Returns the text to keep of a search that began then. */
-    text: (beganMs: number): string =>
-      JSON.stringify({
-        ids: Object.fromEntries(ids),
-        unread: Object.fromEntries(unread),
+    text(beganMs: number): string {
+      const of = (field: "id" | "unreadMs"): Record<Scope, number> =>
+        Object.fromEntries(
+          [...repositories].flatMap(([scope, { [field]: value }]) =>
+            value === undefined ? [] : [[scope, value]],
+          ),
+        );
+      return JSON.stringify({
+        ids: of("id"),
+        unread: of("unreadMs"),
         searchedMs: beganMs,
-      } satisfies z.input<typeof keptText>),
+      } satisfies z.input<typeof keptText>);
+    },
   };
 }

@@ -55,8 +55,7 @@ const webhookPath = "/github/webhooks";
 export function createMissed({ client, identity, log, now, elapsed, publicUrl }: MissedOptions) {
   const asked = new LRUCache<string, true>({ max: remembered });
   const heard = new LRUCache<string, true>({ max: remembered });
-  const known = createKnownRepositories(log);
-  const { unread } = known;
+  const known = createKnownRepositories();
   const gaps = createGaps((scope) => {
     const repo = readScope(scope);
     return repo === null ? scope : `${repo.owner}/${repo.repo}`;
@@ -103,11 +102,12 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
   /**
    * Returns the repository's missed events, oldest first. `byApp`: those of the App's webhook, else null. A webhook
    * that was off, or an App that was suspended, has no deliveries of that time, so everything is read back too.
+   * Returns null if another repository has its name.
    */
   async function missedIn(scope: Scope, repo: Repo, sinceMs: number, byApp: readonly PlatformEvent[] | null) {
     const octokit = await client.in(repo);
     const where = repository.parse((await octokit.rest.repos.get({ ...repo })).data);
-    if (!known.isOurs(scope, where)) return [];
+    if (!known.isOurs(scope, where)) return null;
     const delivered = byApp ?? (await missedByHooks(octokit, repo, sinceMs));
     const wasHeard = (id: string): boolean => heard.has(id);
     const { items, complete } = await readBack({ octokit, repo, where, sinceMs, identity, wasHeard });
@@ -152,14 +152,23 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
     const events: PlatformEvent[] = [];
     const failures: unknown[] = [];
     let reads = 0;
-    for (const scope of known.due(scopes, sinceMs, now())) {
+    const leave = (scope: Scope, fromMs: number, reason: string, isGone: boolean): void => {
+      const isNew = known.failed(scope, fromMs, isGone);
+      gaps.unreadable(scope, reason);
+      log[isNew && !isGone ? "warn" : "debug"]("A repository can't be read", { scope, reason });
+    };
+    for (const [scope, wantedMs] of known.due(scopes, sinceMs, now())) {
       const repo = readScope(scope);
       if (repo === null) continue;
-      const fromMs = Math.max(Math.min(sinceMs, unread.get(scope) ?? sinceMs), oldestMs);
+      const fromMs = Math.max(wantedMs, oldestMs);
       try {
-        events.push(...(await missedIn(scope, repo, fromMs, byApp)));
-        unread.delete(scope);
-        known.gone.delete(scope);
+        const missed = await missedIn(scope, repo, fromMs, byApp);
+        if (missed === null) {
+          leave(scope, fromMs, "Another repository has this name, and no webhook has come from it.", false);
+          continue;
+        }
+        events.push(...missed);
+        known.read(scope);
         gaps.read(scope);
         reads += 1;
       } catch (error) {
@@ -167,11 +176,7 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
         if (error instanceof StillMore || limited) throw error;
         // Otherwise it was deleted, or the bot has lost its access, perhaps for a time.
         if (retryable) failures.push(error);
-        else if (hasStatus(error, 404)) known.gone.add(scope);
-        const isNew = !unread.has(scope);
-        unread.set(scope, fromMs);
-        gaps.unreadable(scope, reason);
-        log[retryable && isNew ? "warn" : "debug"]("A repository can't be read", { scope, reason });
+        leave(scope, fromMs, reason, hasStatus(error, 404));
       }
     }
     tellGaps?.(gaps.sentences());

@@ -12,9 +12,11 @@ async function begin(initial = defaultSnapshot()) {
   const github = await start({ initial });
   const beganMs = github.clock.ms;
   let kept: string | null = null;
+  let gaps: readonly string[] = [];
   return {
     ...github,
     kept: () => kept,
+    gaps: () => gaps,
     say: (body: string, where = repo, issue = 1) =>
       github.standIn.comment({ user: "alice", repo: where, issue, body }),
     /** Renames octo/app, gives its name to another repository and writes there; no webhook is delivered. */
@@ -34,12 +36,15 @@ async function begin(initial = defaultSnapshot()) {
         keep: (text) => {
           kept = text;
         },
+        tellGaps: (sentences) => {
+          gaps = sentences;
+        },
         ...more,
       }),
   };
 }
 
-it("after a webhook from the renamed repository, and it is logged once", async () => {
+it("after a webhook from the renamed repository, and it is told and logged once", async () => {
   await using github = await begin();
   await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
   await github.say("Any idea?");
@@ -47,8 +52,12 @@ it("after a webhook from the renamed repository, and it is logged once", async (
   expect(await github.missed()).toEqual([]);
   expect(await github.missed()).toEqual([]);
   expect(github.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  expect(github.gaps()).toEqual([
+    expect.stringMatching(/can't be read back in octo\/app\. Another repository has this name/),
+  ]);
   const places = ["github:200#7"];
   expect(await github.missed({ places })).toMatchObject([{ kind: "command", place: "github:200#1" }]);
+  expect(github.gaps()).toEqual([]);
 });
 
 it("after it was read back once, also after a restart", async () => {
