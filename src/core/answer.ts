@@ -11,9 +11,9 @@ export interface TranscriptMessage {
 export interface TurnBounds {
   /** Time of the end, RFC 3339, by the API's clock. */
   readonly endedAt: string;
-  /** Number of messages up to the answer that was reported last. */
+  /** Number of messages that belong to the ends that were reported before. */
   readonly answered?: number | undefined;
-  /** Time of an end that was reported since, without an answer: it may have appeared late. RFC 3339. */
+  /** Time of the last of them if it was reported without an answer: that may have appeared late. RFC 3339. */
   readonly silentAt?: string | null | undefined;
   /** Returns true for a person's message that was sent after the end was seen. */
   readonly isLater?: (text: string) => boolean;
@@ -22,7 +22,7 @@ export interface TurnBounds {
 export interface Answer {
   /** null: nothing of the turn's answer is shown. Empty: the agent has only acted, or is shown so far. */
   readonly text: string | null;
-  /** Number of messages up to the answer, or up to the one before. */
+  /** Number of messages up to the answer or, without one, up to the turn's end as far as it is shown. */
   readonly answered: number;
 }
 
@@ -49,10 +49,11 @@ export function answerOf(
     (isAfter(endedAt, silentAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
     !isAfter(said[asked]?.at, silentAt) &&
     lastMs <= latestOf(silentAt) + lateAnswerMs;
-  if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered };
+  const covered = Math.max(answered, said.length);
+  if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered: covered };
   const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
   const isOwn = found > asked && found >= answered;
-  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: "", answered };
+  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: "", answered: covered };
 }
 
 /** An answer may be stored so much later than the end of its run. */
@@ -66,7 +67,9 @@ function latestOf(time: string): number {
 
 /**
  * Drops turns after the end, since an end may be read late: those that follow-ups began after it, and those of
- * follow-ups from before it that were answered after it. The first turn that is not reported yet stays in any case.
+ * follow-ups from before it that were answered after it. Of the first turn that is not reported yet, only what was
+ * both asked and answered after the end is dropped: the API's clock may have been set back between a question and its
+ * answer.
  */
 function untilEnd(
   messages: readonly TranscriptMessage[],
@@ -79,6 +82,8 @@ function untilEnd(
   const next = messages.findIndex((message, index) => {
     if (index <= answered || message.role !== "user") return false;
     const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
+    const isOfFirst = !messages.slice(answered, index).some(({ role }) => role === "assistant");
+    if (isOfFirst) return isLate(message, 0) && isLate(answer, lateAnswerMs);
     return isLate(message, 0) || isLate(answer, lateAnswerMs);
   });
   return next < 0 ? messages : messages.slice(0, next);

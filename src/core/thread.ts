@@ -55,7 +55,7 @@ export interface RunRecord {
   readonly followUps?: number;
   /** The last of them: an answer from before it is not the answer to it. */
   readonly lastFollowUp?: EffectId;
-  /** Number of messages of its conversation up to the answer that was reported last; absent before the first. */
+  /** Number of messages of its conversation that belong to the ends reported so far; absent before the first. */
   readonly answered?: number;
   /** `updated_at` of the last reported end or BLOCKED if it was reported without an answer. */
   readonly silentAt?: string | null;

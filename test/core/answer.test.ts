@@ -33,6 +33,16 @@ test.each<[string, TranscriptMessage[], string | null]>([
     "one",
   ],
   [
+    "of the first turn counts although the clock was set back since the last question",
+    [user("go", 100), user("on", 101), agent("one", 9)],
+    "one",
+  ],
+  [
+    "leaves out a follow-up to a turn that ended without words",
+    [user("go", 1), user("on", 20), agent("two", 21)],
+    null,
+  ],
+  [
     "may be stored a moment after the end",
     [user("go", 1), agent("one", 2), user("on", 3), agent("two", 10.3)],
     "two",
@@ -79,6 +89,18 @@ test("an answer from before an end that was reported without one belongs to that
   expect(textAfter([user("go"), agent("one")], at(2))).toBe("one");
 });
 
+test("what was shown when an end was reported without an answer is no answer to a later end, whatever the times", () => {
+  const silent = [user("go", 121), agent("one", 125), user("on", 239)];
+  const { text, answered } = answerOf(silent, { endedAt: at(260) });
+  expect({ text, answered }).toEqual({ text: null, answered: 3 });
+  // The clock is set back by four minutes.
+  const textAt = (messages: TranscriptMessage[]) =>
+    answerOf([...silent, ...messages], { endedAt: at(172), answered, silentAt: at(260) }).text;
+  expect(textAt([])).toBeNull();
+  expect(textAt([agent("", 260)])).not.toBe("one");
+  expect(textAt([agent("", 260), user("more", 172), agent("three", 172)])).toBe("three");
+});
+
 test("a follow-up that was sent after the end was seen begins a later turn, whatever the times", () => {
   const isLater = (text: string) => text === "on";
   for (const seconds of [undefined, -50, 2, 9, 90]) {
@@ -86,7 +108,7 @@ test("a follow-up that was sent after the end was seen begins a later turn, what
     expect(answerOf(spoken, { endedAt: at(10), isLater })).toEqual({ text: "one", answered: 2 });
     expect(answerOf(spoken.toSpliced(1, 1), { endedAt: at(10), isLater })).toEqual({
       text: null,
-      answered: 0,
+      answered: 1,
     });
   }
 });

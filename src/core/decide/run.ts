@@ -217,7 +217,8 @@ export function tellEnd(
   if (again && record.told?.gist === gist) return;
   updateRun(draft, dispatch, {
     ...(record.told === null ? {} : { told: { ...record.told, gist } }),
-    ...(answer?.text == null ? { silentAt: run.updated_at } : { answered: answer.answered, silentAt: null }),
+    ...(answer === undefined ? {} : { answered: answer.answered }),
+    silentAt: answer?.text == null ? run.updated_at : null,
   });
   const view = endView(record, run, answer?.text);
   for (const place of placesOf(draft, record))

@@ -108,15 +108,17 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   if (!record?.runId) return failed(noRun);
   const shown = await api.transcripts.messages(record.runId);
   const messages = shown ?? [];
+  const answered = again ? 0 : (record.answered ?? 0);
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
+    answered,
     isLater: (text) => isFollowUpAfter(effect.id, text, thread),
-    ...(again ? {} : { answered: record.answered, silentAt: record.silentAt }),
+    ...(again ? {} : { silentAt: record.silentAt }),
   });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isWanted = run.state !== "CANCELLED";
   const isMissing = answer.text === null && isWanted;
-  const lags = lacksFollowUp || (isMissing && answer.answered > 0);
+  const lags = lacksFollowUp || (isMissing && answered > 0);
   const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
   if (tries < mostTries) return failed(notShownYet);
