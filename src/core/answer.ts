@@ -17,6 +17,8 @@ export interface TurnBounds {
   readonly silentAt?: string | null | undefined;
   /** Returns true for a person's message that was sent after the end was seen. */
   readonly isLater?: (text: string) => boolean;
+  /** Whether the run was still in this end after the conversation was read; counts only where its times are not in order. */
+  readonly isCurrent?: boolean;
 }
 
 export interface Answer {
@@ -26,16 +28,29 @@ export interface Answer {
   readonly answered: number;
 }
 
+/**
+ * Returns whether no text of the agent is older than the one before it: otherwise the API's clock was set or jitters. A
+ * person's message may be older, since one that is sent during a turn waits for the next.
+ */
+export const areTimesInOrder = (messages: readonly TranscriptMessage[]): boolean =>
+  messages
+    .filter(({ role }) => role === "assistant")
+    .every(({ at }, index, texts) => !isAfter(texts[index - 1]?.at, at));
+
 /** Returns the last non-blank answer of the turn. Order goes before times, since the API's clock may be set. */
 export function answerOf(
   messages: readonly TranscriptMessage[],
-  { endedAt, answered = 0, silentAt, isLater = () => false }: TurnBounds,
+  { endedAt, answered = 0, silentAt, isLater = () => false, isCurrent = false }: TurnBounds,
 ): Answer {
   const later = messages.findIndex(
     ({ role, text }, at) => at >= answered && role === "user" && isLater(text),
   );
   const known = later < 0 ? messages : messages.slice(0, later);
-  const said = untilEnd(known, answered, endedAt);
+  const said = areTimesInOrder(messages)
+    ? untilEnd(known, answered, endedAt)
+    : isCurrent
+      ? known
+      : firstTurn(known, answered);
   const last = said.findLastIndex(({ role }) => role === "assistant");
   // A turn that was cancelled before the agent wrote has no answer; the last text belongs to an earlier turn.
   const isUnanswered = said.some(
@@ -63,6 +78,15 @@ const lateAnswerMs = 500;
 function latestOf(time: string): number {
   const ms = Date.parse(time);
   return ms % 1_000 === 0 ? ms + 999 : ms;
+}
+
+/** Returns the messages up to the answer of the first turn that is not reported yet. */
+function firstTurn(messages: readonly TranscriptMessage[], answered: number): readonly TranscriptMessage[] {
+  const next = messages.findIndex(
+    ({ role }, index) =>
+      role === "user" && messages.slice(answered, index).some((before) => before.role === "assistant"),
+  );
+  return next < 0 ? messages : messages.slice(0, next);
 }
 
 /**

@@ -95,10 +95,19 @@ test("what was shown when an end was reported without an answer is no answer to 
   expect({ text, answered }).toEqual({ text: null, answered: 3 });
   // The clock is set back by four minutes.
   const textAt = (messages: TranscriptMessage[]) =>
-    answerOf([...silent, ...messages], { endedAt: at(172), answered, silentAt: at(260) }).text;
+    answerOf([...silent, ...messages], { endedAt: at(172), answered, silentAt: at(260), isCurrent: true })
+      .text;
   expect(textAt([])).toBeNull();
   expect(textAt([agent("", 260)])).not.toBe("one");
   expect(textAt([agent("", 260), user("more", 172), agent("three", 172)])).toBe("three");
+});
+
+test("the clock was set back between two turns: the run's being still in that end tells which is its own", () => {
+  const spoken = [user("go", 98), agent("one", 100), user("on", 101), agent("two", 12)];
+  for (const endedAt of [at(12), at(100)]) {
+    expect(answerOf(spoken, { endedAt, isCurrent: true })).toEqual({ text: "two", answered: 4 });
+    expect(answerOf(spoken, { endedAt, isCurrent: false })).toEqual({ text: "one", answered: 2 });
+  }
 });
 
 test("a follow-up that was sent after the end was seen begins a later turn, whatever the times", () => {

@@ -129,6 +129,7 @@ for (const { name, kills = 0, ...row } of rows.filter((each) => each.name.includ
     `${name}: ${deeds.length} requests, ${outside.runs.length} runs, ${lost} answers lost, ${twins} twins ended, ${seconds} s`,
   );
   say(counts.length === 0 ? "  nothing lost, doubled or untold" : `  ${counts.join("; ")}; see ${folder}`);
+  for (const { promise, what } of violations) say(`  BROKEN: ${promise}: ${what}`);
   broken += violations.length;
 }
 process.exitCode = broken === 0 ? 0 : 1;

@@ -1,5 +1,6 @@
-import { answerOf } from "#core/answer.ts";
+import { answerOf, areTimesInOrder } from "#core/answer.ts";
 import type { AnswerEffect, ApiEffect, CancelEffect } from "#core/effect.ts";
+import { identityOf } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { RunId, Scope } from "#core/place.ts";
 import { isEnded, type Run, scopeKey } from "#core/run.ts";
@@ -109,10 +110,13 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const shown = await api.transcripts.messages(record.runId);
   const messages = shown ?? [];
   const answered = again ? 0 : (record.answered ?? 0);
+  const isCurrent =
+    !areTimesInOrder(messages) && identityOf(await api.agentRuns.fetch(record.runId)) === identityOf(run);
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
     answered,
     isLater: (text) => isFollowUpAfter(effect.id, text, thread),
+    isCurrent,
     ...(again ? {} : { silentAt: record.silentAt }),
   });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ApiEffect, Effect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { withReference } from "#core/prompt.ts";
-import { dispatchKey, scopeKey } from "#core/run.ts";
+import { dispatchKey, type Run, scopeKey } from "#core/run.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import type { ApiFault } from "#ports.ts";
 import { command, create, followUp, type SetUp, setUp, since } from "#test/support/engine/set-up.ts";
@@ -182,6 +182,26 @@ test("an end that is read late is reported with its own answer, not with that of
   expect(await readAt("2026-01-01T00:00:12.501Z")).toMatchObject([{ ok: true, kind: "answer", text: null }]);
   // A time in whole seconds stands for any time within the second.
   expect(await readAt("2026-01-01T00:00:10Z")).toMatchObject([{ ok: true, kind: "answer", text: null }]);
+});
+
+test("where the API's clock was set back, the run itself tells whether it is still in that end", async () => {
+  const spoken = [
+    { role: "user", text: "fix it", at: "2026-01-01T00:02:01Z" },
+    { role: "assistant", text: "fixed", at: "2026-01-01T00:02:09Z" },
+    { role: "user", text: "and the docs", at: "2026-01-01T00:02:10Z" },
+    { role: "assistant", text: "documented", at: "2026-01-01T00:00:12Z" },
+  ];
+  const end = { ...answer.run, updated_at: "2026-01-01T00:00:12Z" };
+  const readWhile = async (now: Partial<Run>): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", spoken);
+    made.api.add({ ...end, ...now });
+    return perform(made, { ...answer, run: end });
+  };
+  expect(await readWhile({})).toMatchObject([{ ok: true, kind: "answer", text: "documented" }]);
+  expect(await readWhile({ state: "INPROGRESS" })).toMatchObject([
+    { ok: true, kind: "answer", text: "fixed" },
+  ]);
 });
 
 test("a turn cancelled before it began does not get the previous turn's answer", async () => {
