@@ -66,7 +66,8 @@ function latestOf(time: string): number {
 
 /**
  * Drops turns after the end, since an end may be read late: those that follow-ups began after it, and those of
- * follow-ups from before it that were answered after it. The first turn that is not reported yet stays in any case.
+ * follow-ups from before it that were answered after it. Where the clock was set back between two turns, the end is of
+ * the one that it is nearer to. The first turn that is not reported yet stays in any case.
  */
 function untilEnd(
   messages: readonly TranscriptMessage[],
@@ -79,7 +80,9 @@ function untilEnd(
   const next = messages.findIndex((message, index) => {
     if (index <= answered || message.role !== "user") return false;
     const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
-    return isLate(message, 0) || isLate(answer, lateAnswerMs);
+    const before = messages[index - 1];
+    const isSetBack = isAfter(before?.at, (answer ?? message).at) && !isLate(before, lateAnswerMs);
+    return isSetBack || isLate(message, 0) || isLate(answer, lateAnswerMs);
   });
   return next < 0 ? messages : messages.slice(0, next);
 }

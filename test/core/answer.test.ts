@@ -37,6 +37,16 @@ test.each<[string, TranscriptMessage[], string | null]>([
     [user("go", 1), agent("one", 2), user("on", 3), agent("two", 10.3)],
     "two",
   ],
+  [
+    "is from before the clock was set back, if the end is",
+    [user("go", 1), agent("one", 10), user("on", -200), agent("two", -190)],
+    "one",
+  ],
+  [
+    "is from after the clock was set back, if the end is",
+    [user("go", 200), agent("one", 220), user("on", 1), agent("two", 10)],
+    "two",
+  ],
 ])("the answer %s", (_, messages, expected) => {
   expect(answerOf(messages, { endedAt: at(10) }).text).toBe(expected);
 });
