@@ -11,7 +11,7 @@ export interface TranscriptMessage {
 export interface TurnBounds {
   /** Time of the end, RFC 3339, by the API's clock. */
   readonly endedAt: string;
-  /** Number of messages up to the answer that was reported last. */
+  /** Number of messages up to the agent's last one that a report covered. */
   readonly answered?: number | undefined;
   /** Time of an end that was reported since, without an answer: it may have appeared late. RFC 3339. */
   readonly silentAt?: string | null | undefined;
@@ -22,7 +22,7 @@ export interface TurnBounds {
 export interface Answer {
   /** null: nothing of the turn's answer is shown. Empty: the agent has only acted, or is shown so far. */
   readonly text: string | null;
-  /** Number of messages up to the answer, or up to the one before. */
+  /** Number of messages up to the agent's last one in the turn, or up to the one that a report covered. */
   readonly answered: number;
 }
 
@@ -46,13 +46,13 @@ export function answerOf(
   const isOfSilentEnd =
     silentAt != null &&
     // A message that is later than its end is from before the clock was set back.
-    (isAfter(endedAt, silentAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
+    (!isAfter(silentAt, endedAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
     !isAfter(said[asked]?.at, silentAt) &&
     lastMs <= latestOf(silentAt) + lateAnswerMs;
   if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered };
   const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
   const isOwn = found > asked && found >= answered;
-  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: "", answered };
+  return { text: isOwn ? (said[found]?.text ?? null) : "", answered: last + 1 };
 }
 
 /** An answer may be stored so much later than the end of its run. */

@@ -46,8 +46,6 @@ export interface RunRecord {
   readonly told: {
     readonly state: string;
     readonly updatedAt: string;
-    /** Digest of the reported answer, see `gistOf`. */
-    readonly gist?: string;
   } | null;
   /** A follow-up was accepted since: the same state with a later `updated_at` is reported again. */
   readonly reopened: boolean;
@@ -55,7 +53,7 @@ export interface RunRecord {
   readonly followUps?: number;
   /** The last of them: an answer from before it is not the answer to it. */
   readonly lastFollowUp?: EffectId;
-  /** Number of messages of its conversation up to the answer that was reported last; absent before the first. */
+  /** Number of messages of its conversation up to the agent's last one that a report covered; absent before the first. */
   readonly answered?: number;
   /** `updated_at` of the last reported end or BLOCKED if it was reported without an answer. */
   readonly silentAt?: string | null;

@@ -103,7 +103,7 @@ const notShownYet: Fault = {
 };
 
 async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promise<Outcome> {
-  const { dispatch, run, tries, followUp, again } = effect;
+  const { dispatch, run, tries, followUp } = effect;
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const shown = await api.transcripts.messages(record.runId);
@@ -111,7 +111,8 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
     isLater: (text) => isFollowUpAfter(effect.id, text, thread),
-    ...(again ? {} : { answered: record.answered, silentAt: record.silentAt }),
+    answered: record.answered,
+    silentAt: record.silentAt,
   });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isWanted = run.state !== "CANCELLED";
@@ -120,8 +121,6 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
   if (tries < mostTries) return failed(notShownYet);
-  // An earlier turn's answer would mislead people.
-  if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
   return { ok: true, kind: "answer", ...answer, text: answer.text || null };
 }
 
