@@ -61,14 +61,14 @@ export function answerOf(
   const isOfSilentEnd =
     silentAt != null &&
     // A message that is later than its end is from before the clock was set back.
-    (isAfter(endedAt, silentAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
+    (!isAfter(silentAt, endedAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
     !isAfter(said[asked]?.at, silentAt) &&
     lastMs <= latestOf(silentAt) + lateAnswerMs;
   const covered = Math.max(answered, said.length);
   if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered: covered };
   const found = said.findLastIndex(({ role, text }) => role === "assistant" && text.trim() !== "");
   const isOwn = found > asked && found >= answered;
-  return isOwn ? { text: said[found]?.text ?? null, answered: found + 1 } : { text: "", answered: covered };
+  return isOwn ? { text: said[found]?.text ?? null, answered: last + 1 } : { text: "", answered: covered };
 }
 
 /** An answer may be stored so much later than the end of its run. */

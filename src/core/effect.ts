@@ -74,7 +74,7 @@ export interface FetchEffect extends Pending {
 export interface AnswerEffect extends Pending {
   readonly kind: "answer";
   readonly dispatch: DispatchId;
-  /** This end was reported before and no follow-up came since: report it only if the answer differs. */
+  /** This end may have been reported before: report it only if the agent has written something since the last report. */
   readonly again?: boolean;
   /** The last follow-up that the API had accepted: a conversation without it is not up to date. */
   readonly followUp?: EffectId;

@@ -55,15 +55,6 @@ export function passedUntil({ run: last, passed = [] }: RunRecord, run: Snapshot
   return [...passed.filter((other) => other !== identity), identityOf(last)].slice(-mostPassed);
 }
 
-/**
- * Returns true if the thread must decide this snapshot, fetched by id: it is neither the last one nor a passed one.
- * `isSettled`: the record's settling deadline has passed, so an unchanged end is now final, which is news.
- */
-export function isNews(record: RunRecord, run: Run, isSettled: boolean): boolean {
-  const standing = standingOf(record, run);
-  return standing === "same" ? isSettled : standing !== "passed";
-}
-
 /** Returns the end of a run that the API no longer knows: its last snapshot as an ERROR. */
 export function lostRun({ run: last, asked, since }: RunRecord, runId: RunId, nowMs: number): Run {
   const lastMs = Date.parse(last?.updated_at ?? "") || 0;

@@ -46,8 +46,6 @@ export interface RunRecord {
   readonly told: {
     readonly state: string;
     readonly updatedAt: string;
-    /** Digest of the reported answer, see `gistOf`. */
-    readonly gist?: string;
   } | null;
   /** A follow-up was accepted since: the same state with a later `updated_at` is reported again. */
   readonly reopened: boolean;

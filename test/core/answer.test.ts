@@ -75,6 +75,15 @@ test("what an earlier report covered is no answer to a later end, whatever the t
   expect(answerOf([...first, agent("two", 9)], { endedAt: at(10), answered }).text).toBe("two");
 });
 
+test("a turn in which the agent has only acted counts as reported", () => {
+  const acted = [user("go", 1), agent("one", 2), user("on", 3), agent("", 4)];
+  expect(answerOf(acted, { endedAt: at(4), answered: 2 })).toEqual({ text: "", answered: 4 });
+  expect(answerOf(acted, { endedAt: at(4), answered: 4, silentAt: at(4) })).toEqual({
+    text: null,
+    answered: 4,
+  });
+});
+
 test("an answer from before an end that was reported without one belongs to that end", () => {
   const one = [user("go", 1), agent("one", 2)];
   const textAfter = (messages: TranscriptMessage[], silentAt: string) =>

@@ -1,13 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  identityOf,
-  isNews,
-  lostRun,
-  passedUntil,
-  settlesAfter,
-  settlesInMs,
-  standingOf,
-} from "#core/news.ts";
+import { identityOf, lostRun, passedUntil, settlesAfter, settlesInMs, standingOf } from "#core/news.ts";
 import type { Run } from "#core/run.ts";
 import type { RunRecord } from "#core/thread.ts";
 import { at, runAt } from "#test/support/core/story.ts";
@@ -17,28 +9,21 @@ const record = (state: string | null, more: Partial<RunRecord> = {}): RunRecord 
   newRecord("d1", { runId: "run-1", run: state === null ? null : runAt(state, 10), ...more });
 const nowMs = Date.parse(at(100));
 
-test("a run's first snapshot, a new state and a later change are news", () => {
-  expect(isNews(record(null), runAt("QUEUED", 10), false)).toBe(true);
-  expect(isNews(record("QUEUED"), runAt("INPROGRESS", 10), false)).toBe(true);
-  expect(isNews(record("QUEUED"), runAt("QUEUED", 11), false)).toBe(true);
+test("a run's first snapshot and a later change are newer", () => {
+  expect(standingOf(record(null), runAt("QUEUED", 10))).toBe("newer");
+  expect(standingOf(record("QUEUED"), runAt("INPROGRESS", 11))).toBe("newer");
+  expect(standingOf(record("QUEUED"), runAt("QUEUED", 11))).toBe("newer");
 });
 
 test("an unchanged snapshot and a passed one are no news", () => {
   const passed = [identityOf(runAt("INPROGRESS", 9))];
-  expect(isNews(record("SUCCEEDED"), runAt("SUCCEEDED", 10), false)).toBe(false);
-  expect(isNews(record("SUCCEEDED", { passed }), runAt("INPROGRESS", 9), false)).toBe(false);
+  expect(standingOf(record("SUCCEEDED"), runAt("SUCCEEDED", 10))).toBe("same");
+  expect(standingOf(record("SUCCEEDED", { passed }), runAt("INPROGRESS", 9))).toBe("passed");
 });
 
-test("after the settling deadline an unchanged end is news, a passed snapshot is not", () => {
-  const passed = [identityOf(runAt("INPROGRESS", 9))];
-  expect(isNews(record("SUCCEEDED"), runAt("SUCCEEDED", 10), true)).toBe(true);
-  expect(isNews(record("SUCCEEDED", { passed }), runAt("INPROGRESS", 9), true)).toBe(false);
-});
-
-test("an older snapshot that was not seen before is unclear in lists, and news if it is fetched", () => {
+test("an older snapshot that was not seen before is unclear", () => {
   for (const run of [runAt("SUCCEEDED", 9), runAt("SUCCEEDED", 10), runAt("INPROGRESS", 9)]) {
     expect(standingOf(record("INPROGRESS"), run)).toBe("unclear");
-    expect(isNews(record("INPROGRESS"), run, false)).toBe(true);
   }
 });
 
@@ -86,7 +71,7 @@ test("a run that the API no longer knows ends in an ERROR that is news, whatever
     for (const now of [Date.parse(at(1)), nowMs]) {
       const lost = lostRun(known, "run-1", now);
       expect(lost).toMatchObject({ run_id: "run-1", state: "ERROR" });
-      expect(isNews(known, lost, false)).toBe(true);
+      expect(standingOf(known, lost)).toBe("newer");
     }
   }
 });

@@ -231,6 +231,17 @@ test("a run that took a follow-up while its elder was being looked for stays", a
   expect(api.runs.get("run-2")?.state).not.toBe("CANCELLED");
 });
 
+test("the question of an elder that is found late is told at once", async () => {
+  const made = await cutAndLate(3 * minute);
+  const { api, clock, slack } = made;
+  await clock.advance(2 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  api.turn("run-1", "BLOCKED");
+  await clock.advance(10 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-1");
+  expect(slack.tries.filter(({ effect }) => effect.kind === "reply")).toHaveLength(1);
+});
+
 test("a run at work stays beside an elder that failed, which is told of in the log and counted once", async () => {
   const made = await cutAndLate(3 * minute);
   const { api, clock } = made;

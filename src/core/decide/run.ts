@@ -162,10 +162,11 @@ export function runChanged(
     updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
     return;
   }
-  const again = isToldAlready || (isSameState && !record.reopened);
+  // What the run had passed was told when it was there first.
+  const again = isToldAlready || isLasting || (isSameState && !record.reopened);
   updateRun(draft, dispatch, {
     ...common,
-    told: { ...(again ? record.told : {}), state: run.state, updatedAt: run.updated_at },
+    told: { state: run.state, updatedAt: run.updated_at },
     reopened: !ended && record.reopened,
     open: !ended || mayGoOn,
     ...(mayGoOn ? { settlesAt } : {}),
@@ -195,15 +196,6 @@ export function runChanged(
 const isTold = ({ told }: RunRecord, run: Run): boolean =>
   told !== null && identityOf({ state: told.state, updated_at: told.updatedAt }) === identityOf(run);
 
-/** Returns a digest of the answer: length and FNV-1a hash. */
-function gistOf(answer: string): string {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < answer.length; index += 1) {
-    hash = Math.imul(hash ^ answer.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return `${answer.length}-${hash.toString(16)}`;
-}
-
 /** Reports the end or BLOCKED in each of the run's places; undefined: the answer could not be read. */
 export function tellEnd(
   draft: Draft,
@@ -212,11 +204,9 @@ export function tellEnd(
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
-  const gist = gistOf(answer?.text ?? "");
-  // Only `updated_at` changed, without a follow-up: the end is not reported twice.
-  if (again && record.told?.gist === gist) return;
+  // The agent has written nothing since the last report: this end was reported then.
+  if (again && answer !== undefined && answer.answered <= (record.answered ?? 0)) return;
   updateRun(draft, dispatch, {
-    ...(record.told === null ? {} : { told: { ...record.told, gist } }),
     ...(answer === undefined ? {} : { answered: answer.answered }),
     silentAt: answer?.text == null ? run.updated_at : null,
   });

@@ -4,7 +4,8 @@ import type { Done, Outcome } from "#core/outcome.ts";
 import { hasFollowUp } from "#core/thread.ts";
 import { isPeoples } from "#core/twin.ts";
 import { messageTwiceView } from "#core/words/notes.ts";
-import { add, type Draft, runOf, updateRun } from "./draft.ts";
+import { add, type Draft, runOf } from "./draft.ts";
+import { runChanged } from "./run.ts";
 
 /** Pauses before the looks; together they last an hour. */
 const pausesMs = [0.5, 1, 2, 4, 8, 15, 30].map((minutes) => minutes * 60_000);
@@ -60,9 +61,8 @@ export function lookedForTwin(draft: Draft, effect: WatchEffect, outcome: Done |
   // People may have steered the record's run meanwhile.
   const isFree = record !== undefined && !isPeoples(record) && !hasFollowUp(draft.thread, record.dispatch);
   if (found !== null && found.kept !== null && isFree) {
-    const { prompt: ___, ...run } = found.kept;
     // The next look, at once, ends the other run, whose end is then not taken for the dispatch's.
-    updateRun(draft, record.dispatch, { runId: run.run_id, run, open: true, settlesAt: null });
+    runChanged(draft, { ...record, run: null, passed: [] }, found.kept);
   } else {
     if (effect.looks + 1 >= pausesMs.length) return;
     next = { ...next, ...pause(draft, effect.looks + 1) };

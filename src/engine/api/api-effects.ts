@@ -109,7 +109,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   if (!record?.runId) return failed(noRun);
   const shown = await api.transcripts.messages(record.runId);
   const messages = shown ?? [];
-  const answered = again ? 0 : (record.answered ?? 0);
+  const answered = record.answered ?? 0;
   const isCurrent =
     !areTimesInOrder(messages) && identityOf(await api.agentRuns.fetch(record.runId)) === identityOf(run);
   const answer = answerOf(messages, {
@@ -117,7 +117,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
     answered,
     isLater: (text) => isFollowUpAfter(effect.id, text, thread),
     isCurrent,
-    ...(again ? {} : { silentAt: record.silentAt }),
+    silentAt: record.silentAt,
   });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isWanted = run.state !== "CANCELLED";
@@ -126,9 +126,9 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
   if (tries < mostTries) return failed(notShownYet);
-  // An earlier turn's answer would mislead people.
-  if (lags && isMissing) return failed({ ...notShownYet, retryable: false });
-  return { ok: true, kind: "answer", ...answer, text: answer.text || null };
+  // A report that is repeated covers only what the agent has written since.
+  const covered = again && answer.text === null ? answered : answer.answered;
+  return { ok: true, kind: "answer", text: answer.text || null, answered: covered };
 }
 
 /** Lists the scope's runs of any config name, since a factory, a skill or a person may have chosen another. */

@@ -1,7 +1,6 @@
 import { reasonOf } from "#base/reason.ts";
 import type { TranscriptMessage } from "#core/answer.ts";
 import type { FollowUpEffect } from "#core/effect.ts";
-import { isNews } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
 import type { EffectId, RunId } from "#core/place.ts";
 import { isEnded, referenceLine } from "#core/run.ts";
@@ -38,7 +37,7 @@ export async function sendFollowUp(
       return mayBeReadLater ? failed({ ...rejection.fault, retryable: true }) : rejection;
     }
   }
-  const unread = await deliverLatest(api, runId, effect, thread);
+  const unread = await deliverLatest(api, runId, effect);
   if (unread !== null) return failed(unread);
   await api.agentRuns.followUp(runId, { message: effect.message });
   return { ok: true, kind: "follow-up" };
@@ -46,18 +45,13 @@ export async function sendFollowUp(
 
 /**
  * Delivers the run's latest snapshot to its thread before a follow-up changes the run; otherwise an end that no
- * sweep has seen would never be reported. Returns a fault if the run can't be read and another try may help.
+ * sweep has seen, or that has yet to settle, would never be reported. Returns a fault if the run can't be read and
+ * another try may help.
  */
-async function deliverLatest(
-  api: Api,
-  runId: RunId,
-  effect: FollowUpEffect,
-  thread: Thread,
-): Promise<Fault | null> {
-  const record = thread.runs.find((known) => known.runId === runId);
+async function deliverLatest(api: Api, runId: RunId, effect: FollowUpEffect): Promise<Fault | null> {
   try {
     const run = await api.agentRuns.fetch(runId);
-    if (record !== undefined && isNews(record, run, false)) await api.deliver({ kind: "run", run });
+    await api.deliver({ kind: "run", run });
   } catch (error) {
     const reason = isApiFault(error) ? error.reason : reasonOf(error);
     api.log.info("The run could not be read before a follow-up", { run: runId, reason });

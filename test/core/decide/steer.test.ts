@@ -198,8 +198,23 @@ test("a run that is at a passed question again is followed there, and only a new
   it.run("INPROGRESS", 10);
   it.run("INPROGRESS", 11);
   again();
-  it.done("answer", { text: "And now?", answered: 2 });
+  it.done("answer", { text: "And now?", answered: 4 });
   expect(it.said("reply").join()).toContain("And now?");
+});
+
+test("an end that an older one replaced, which was read late, is not told again when the run is at it again", () => {
+  const it = started();
+  it.run("ERROR", 30);
+  it.done("answer", { text: "It broke.", answered: 4 });
+  it.performAll();
+  it.run("SUCCEEDED", 20);
+  it.done("answer", { text: null, answered: 4 });
+  expect(it.said("reply")).toHaveLength(1);
+  it.performAll();
+  it.give({ kind: "run", run: runAt("ERROR", 30), isLasting: true });
+  it.done("answer", { text: null, answered: 4 });
+  expect(it.said("reply")).toEqual([]);
+  expect(it.thread().runs[0]?.run?.state).toBe("ERROR");
 });
 
 test("an end after a follow-up with an unknown outcome is told, while the follow-up is still looked up", () => {

@@ -53,6 +53,23 @@ test("a BLOCKED seen before the follow-up's outcome is saved is reported", async
   expect(told()).toBe(2);
 });
 
+test("a BLOCKED that has yet to settle is reported before the next follow-up", async () => {
+  const { clock, api, engine, told } = await started("BLOCKED");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  api.afterwards = (call) => {
+    if (call !== "followUp") return;
+    api.turn("run-1", api.count("followUp") > 1 ? "INPROGRESS" : "BLOCKED");
+    return promise;
+  };
+  await engine.accept(reply("go on"));
+  await clock.advance(30_000);
+  resolve();
+  await clock.advance(30_000);
+  await engine.accept(reply("and on"));
+  await clock.advance(20 * 60_000);
+  expect(told()).toBe(2);
+});
+
 test("a restart starts the settling time again, since the clock may have been set meanwhile", async () => {
   const { clock, store, engine, newEngine, told, api } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));

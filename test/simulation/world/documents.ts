@@ -23,10 +23,6 @@ export function asOlder(thread: Thread): Thread {
     const { waitMs: _, ...older } = effect;
     return older;
   });
-  const runs = thread.runs.map(({ followUps: _, settlesAt: __, told, ...older }): RunRecord => {
-    if (told === null) return { ...older, told };
-    const { gist: ___, ...before } = told;
-    return { ...older, told: before };
-  });
+  const runs = thread.runs.map(({ followUps: _, settlesAt: __, ...older }): RunRecord => older);
   return { ...thread, effects, runs };
 }
