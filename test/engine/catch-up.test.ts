@@ -172,6 +172,24 @@ test("an unreadable thread does not stop other events from being saved, and the 
   await made.engine.stop();
 });
 
+test("an event is saved only with its scope, so that no later process forgets to search there", async () => {
+  const first = begin();
+  await first.engine.start();
+  await first.clock.advance(0);
+  const { keepNote } = first.kept;
+  first.kept.keepNote = async () => Promise.reject(new Error("the disk is full"));
+  const event = command("chat:C1:1", { id: "e1" });
+  await expect(first.engine.accept(event)).rejects.toThrow("the disk is full");
+  first.kept.keepNote = keepNote;
+  expect(await first.engine.accept(event)).toBe("saved");
+  const second = first.again();
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.looks[0]?.scopes).toEqual(["chat:room"]);
+  await first.engine.stop();
+  await second.engine.stop();
+});
+
 test("scopes learned during a write are saved after it", async () => {
   const clock = createHandClock();
   const kept: string[] = [];
@@ -194,7 +212,7 @@ test("scopes learned during a write are saved after it", async () => {
     intervalMs: minute,
   });
   for (const n of [1, 2, 3]) {
-    catchUp.onSaved(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
+    void catchUp.keepScope(`chat:C${n}`);
     await clock.advance(100);
   }
   await clock.advance(minute);
