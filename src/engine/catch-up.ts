@@ -129,42 +129,43 @@ export function createCatchUp(options: {
     const { name } = platform;
     let waitMs = intervalMs;
     const began = clock.now();
-    const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
-    // Nothing was missed before the very first start.
-    if (!Number.isNaN(kept)) {
-      // A time ahead of ours: the clock was set back since, by an unknown time.
-      const sinceMs =
-        kept - began > clocksDifferMs ? began - unknownAwayMs : Math.min(kept, began) - overlapMs;
-      const since = new Date(sinceMs).toISOString();
-      const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
-      const text = await notes.note(`kept-${name}`);
-      let next: string | null = null;
-      let told: readonly string[] | null = null;
-      let nextWithout: ((events: readonly PlatformEvent[]) => string) | undefined;
-      const events = await platform.missed?.({
-        since,
-        places,
-        lively: (await lively.get(name)?.list()) ?? [],
-        scopes: [...known],
-        kept: text,
-        keep(newer, moreInMs = intervalMs, without) {
-          next = newer;
-          nextWithout = without;
-          waitMs = Math.min(intervalMs, moreInMs);
-        },
-        tellGaps(sentences) {
-          told = sentences;
-        },
-      });
-      const early = await saveAll(events ?? []);
-      if (early.length > 0) {
-        if (nextWithout === undefined) throw new Error("A missed event came before its thread was saved.");
-        next = nextWithout(early);
-      }
-      if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
-      if (told !== null) await keepGaps(name, told);
+    const heardUntil = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
+    // Nothing was missed before the very first start. Its search has the platform note its own time, since ours may be
+    // set while the bot is away; if it fails, the next one counts from here all the same.
+    const isFirst = Number.isNaN(heardUntil);
+    if (isFirst) await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
+    const kept = isFirst ? began : heardUntil;
+    // A time ahead of ours: the clock was set back since, by an unknown time.
+    const sinceMs = kept - began > clocksDifferMs ? began - unknownAwayMs : Math.min(kept, began) - overlapMs;
+    const since = new Date(sinceMs).toISOString();
+    const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
+    const text = await notes.note(`kept-${name}`);
+    let next: string | null = null;
+    let told: readonly string[] | null = null;
+    let nextWithout: ((events: readonly PlatformEvent[]) => string) | undefined;
+    const events = await platform.missed?.({
+      since,
+      places,
+      lively: (await lively.get(name)?.list()) ?? [],
+      scopes: [...known],
+      kept: text,
+      keep(newer, moreInMs = intervalMs, without) {
+        next = newer;
+        nextWithout = without;
+        waitMs = Math.min(intervalMs, moreInMs);
+      },
+      tellGaps(sentences) {
+        told = sentences;
+      },
+    });
+    const early = await saveAll(isFirst ? [] : (events ?? []));
+    if (early.length > 0) {
+      if (nextWithout === undefined) throw new Error("A missed event came before its thread was saved.");
+      next = nextWithout(early);
     }
+    if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
+    if (told !== null) await keepGaps(name, told);
     await lively.get(name)?.keep();
     // Saved last, so that an interrupted search is repeated.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
