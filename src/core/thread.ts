@@ -84,7 +84,7 @@ export interface Thread {
   readonly decided: number;
   /** Pending effects, in the order of their decisions. */
   readonly effects: readonly Effect[];
-  /** Events, in order, that wait for their author's permission. */
+  /** Events, in order, that wait for their author's permission or for a run that is being attached. */
   readonly waiting: readonly PersonEvent[];
   /** Ids of the events that took effect, oldest first. */
   readonly seen: readonly EventId[];

@@ -3,7 +3,7 @@ import { createInFlight } from "#base/in-flight.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import { type PlatformEvent, type ReplyEvent, refOf } from "#core/event.ts";
-import type { Ref } from "#core/place.ts";
+import type { Ref, Scope } from "#core/place.ts";
 import { refsOf, type Thread } from "#core/thread.ts";
 import type { Observe } from "#engine/base/engine-event.ts";
 import type { Timers } from "#engine/base/timers.ts";
@@ -32,6 +32,8 @@ export interface Accepting {
 export interface AcceptingOptions {
   readonly store: Store;
   readonly save: Save;
+  /** Resolves when the scope is saved, so that its missed events are found. Rejects like the store. */
+  readonly keepScope: (scope: Scope) => Promise<void>;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,7 +42,7 @@ export interface AcceptingOptions {
 
 /** Creates the receiving side. */
 export function createAccepting(options: AcceptingOptions): Accepting {
-  const { store, save, timers, clock, log, observe } = options;
+  const { store, save, keepScope, timers, clock, log, observe } = options;
   const underWay = createInFlight();
   const early = createEarlyReplies(options);
   /** Wakes the events that wait for a thread with the ref. */
@@ -50,6 +52,7 @@ export function createAccepting(options: AcceptingOptions): Accepting {
 
   async function take(event: PlatformEvent): Promise<Saved> {
     const saved = await save(event);
+    if (saved.answer === "saved" && saved.thread !== null) await keepScope(saved.thread.scope);
     const reply = earlyReply(event);
     if (reply === null) return saved;
     if (saved.answer !== "ignored") early.drop(reply);

@@ -23,8 +23,10 @@ const defaultLivelyMs = 7 * 24 * 3_600_000;
 
 /** Searches the platforms for missed events, at the start and at intervals. */
 export interface CatchUp {
-  /** Updates the scopes and places to search from a saved thread. */
+  /** Updates the places to search from a saved thread. */
   onSaved(thread: Thread): void;
+  /** Resolves when all later searches, of later processes too, include the scope. Rejects like the store. */
+  keepScope(scope: Scope): Promise<void>;
   /** Starts searching. Resolves when what the last process could not read back is known. */
   open(): Promise<void>;
   /** Starts no further search; resolves when those under way have ended. */
@@ -48,9 +50,8 @@ export function createCatchUp(options: {
   const { platforms, notes, save, timers, clock, log, intervalMs, livelyMs = defaultLivelyMs } = options;
   const searches = createInFlight();
   const followed = new Set(platforms.filter(({ missed }) => missed).map(({ name }) => name));
+  /** The saved scopes, by the platform's name. */
   const scopes = new Map<string, Set<Scope>>();
-  /** Platforms with scopes that are not saved yet. */
-  const unsaved = new Set<string>();
   const noteQueue = createKeyedQueue();
   const lively = new Map(
     [...followed].map((platform) => {
@@ -70,26 +71,13 @@ export function createCatchUp(options: {
   let open = false;
   let closed = false;
 
-  /** Returns the platform's saved scopes, and those learned since. */
+  /** Returns the platform's saved scopes. */
   async function scopesOf(name: string): Promise<Set<Scope>> {
     const known = scopes.get(name) ?? new Set<Scope>();
     scopes.set(name, known);
     for (const scope of (await notes.note(`scopes-${name}`))?.split("\n") ?? []) if (scope) known.add(scope);
     return known;
   }
-
-  /** Saves the platform's scopes, one write at a time, so that no write replaces a newer one. */
-  const keepScopes = (name: string): Promise<void> =>
-    noteQueue.run(name, async () => {
-      if (!unsaved.delete(name)) return;
-      try {
-        const known = await scopesOf(name);
-        await notes.keepNote(`scopes-${name}`, [...known].join("\n"));
-      } catch (error) {
-        unsaved.add(name);
-        throw error;
-      }
-    });
 
   /**
    * Saves each event, even after one that can't be saved. Resolves with those that came before their threads were
@@ -141,43 +129,43 @@ export function createCatchUp(options: {
     const { name } = platform;
     let waitMs = intervalMs;
     const began = clock.now();
-    const kept = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
     const known = await scopesOf(name);
-    if (unsaved.has(name)) await keepScopes(name);
-    // Nothing was missed before the very first start.
-    if (!Number.isNaN(kept)) {
-      // A time ahead of ours: the clock was set back since, by an unknown time.
-      const sinceMs =
-        kept - began > clocksDifferMs ? began - unknownAwayMs : Math.min(kept, began) - overlapMs;
-      const since = new Date(sinceMs).toISOString();
-      const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
-      const text = await notes.note(`kept-${name}`);
-      let next: string | null = null;
-      let told: readonly string[] | null = null;
-      let nextWithout: ((events: readonly PlatformEvent[]) => string) | undefined;
-      const events = await platform.missed?.({
-        since,
-        places,
-        lively: (await lively.get(name)?.list()) ?? [],
-        scopes: [...known],
-        kept: text,
-        keep(newer, moreInMs = intervalMs, without) {
-          next = newer;
-          nextWithout = without;
-          waitMs = Math.min(intervalMs, moreInMs);
-        },
-        tellGaps(sentences) {
-          told = sentences;
-        },
-      });
-      const early = await saveAll(events ?? []);
-      if (early.length > 0) {
-        if (nextWithout === undefined) throw new Error("A missed event came before its thread was saved.");
-        next = nextWithout(early);
-      }
-      if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
-      if (told !== null) await keepGaps(name, told);
+    const heardUntil = Date.parse((await notes.note(`heard-until-${name}`)) ?? "");
+    // Nothing was missed before the very first start. Its search has the platform note its own time, since ours may be
+    // set while the bot is away; if it fails, the next one counts from here all the same.
+    const isFirst = Number.isNaN(heardUntil);
+    if (isFirst) await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
+    const kept = isFirst ? began : heardUntil;
+    // A time ahead of ours: the clock was set back since, by an unknown time.
+    const sinceMs = kept - began > clocksDifferMs ? began - unknownAwayMs : Math.min(kept, began) - overlapMs;
+    const since = new Date(sinceMs).toISOString();
+    const places = [...unfinished.values()].flat().filter((place) => platformOf(place) === name);
+    const text = await notes.note(`kept-${name}`);
+    let next: string | null = null;
+    let told: readonly string[] | null = null;
+    let nextWithout: ((events: readonly PlatformEvent[]) => string) | undefined;
+    const events = await platform.missed?.({
+      since,
+      places,
+      lively: (await lively.get(name)?.list()) ?? [],
+      scopes: [...known],
+      kept: text,
+      keep(newer, moreInMs = intervalMs, without) {
+        next = newer;
+        nextWithout = without;
+        waitMs = Math.min(intervalMs, moreInMs);
+      },
+      tellGaps(sentences) {
+        told = sentences;
+      },
+    });
+    const early = await saveAll(isFirst ? [] : (events ?? []));
+    if (early.length > 0) {
+      if (nextWithout === undefined) throw new Error("A missed event came before its thread was saved.");
+      next = nextWithout(early);
     }
+    if (next !== null && next !== text) await notes.keepNote(`kept-${name}`, next);
+    if (told !== null) await keepGaps(name, told);
     await lively.get(name)?.keep();
     // Saved last, so that an interrupted search is repeated.
     await notes.keepNote(`heard-until-${name}`, new Date(began).toISOString());
@@ -210,18 +198,19 @@ export function createCatchUp(options: {
 
   return {
     onSaved(thread) {
-      const { id, scope, runs, places } = thread;
+      const { id, runs, places } = thread;
       for (const places of lively.values()) places.onSaved(thread);
       if (runs.some((run) => run.open)) unfinished.set(id, places);
       else unfinished.delete(id);
+    },
+    async keepScope(scope) {
       const name = platformOf(scope);
-      const known = scopes.get(name) ?? new Set<Scope>();
-      if (known.has(scope)) return;
-      scopes.set(name, known.add(scope));
-      if (!followed.has(name)) return;
-      unsaved.add(name);
-      searches.track(keepScopes(name)).catch((error: unknown) => {
-        log.warn("A scope could not be saved", { scope, reason: reasonOf(error) });
+      if (!followed.has(name) || scopes.get(name)?.has(scope)) return;
+      await noteQueue.run(name, async () => {
+        const known = await scopesOf(name);
+        if (known.has(scope)) return;
+        await notes.keepNote(`scopes-${name}`, [...known, scope].join("\n"));
+        known.add(scope);
       });
     },
     async open() {

@@ -4,7 +4,7 @@ import type { Decide } from "#core/decide/decide.ts";
 import { toApi, toEngine } from "#core/effect.ts";
 import type { PlatformEvent } from "#core/event.ts";
 import type { Outcome } from "#core/outcome.ts";
-import type { Ref } from "#core/place.ts";
+import type { Ref, Scope } from "#core/place.ts";
 import { isSettled, type Thread } from "#core/thread.ts";
 import type { EngineEvent, Observe } from "#engine/base/engine-event.ts";
 import { defaultLimits, type Limits } from "#engine/base/limits.ts";
@@ -118,7 +118,8 @@ export function createEngine(options: EngineOptions): Engine {
       onSaved(thread, before);
     },
   });
-  const accepting = createAccepting({ store, save, timers, clock, log, observe });
+  const keepScope = async (scope: Scope): Promise<void> => catchUp?.keepScope(scope);
+  const accepting = createAccepting({ store, save, keepScope, timers, clock, log, observe });
   const openRuns = createOpenRuns(clock, timers);
   const deliver: Deliver = async (event) => (await save(event)).thread !== null;
   const poller = createPoller({

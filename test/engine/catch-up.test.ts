@@ -62,9 +62,10 @@ function begin(made = setUp(), notes = new Map<string, string>()) {
 test("the first start ever recovers nothing, and the next searches back to it, with an overlap", async () => {
   const first = begin();
   const firstAt = first.clock.now();
+  first.state.missed = [command("chat:C1:1", { id: "e1" })];
   await first.engine.start();
   await first.clock.advance(0);
-  expect(first.looks).toEqual([]);
+  expect(await first.store.find("chat:C1:1")).toBeNull();
   await first.engine.stop();
   await first.clock.advance(60 * minute);
   const second = first.again();
@@ -72,6 +73,33 @@ test("the first start ever recovers nothing, and the next searches back to it, w
   await second.clock.advance(0);
   expect(second.looks).toHaveLength(1);
   expect(Date.parse(second.looks[0]?.since ?? "")).toBe(firstAt - 15 * minute);
+  await second.engine.stop();
+});
+
+test("the platform's own time is kept from the first start on", async () => {
+  const first = begin();
+  first.state.repeats = true;
+  await first.engine.start();
+  await first.clock.advance(0);
+  await first.engine.stop();
+  const second = first.again();
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.looks[0]?.kept).toBe("all read");
+  await second.engine.stop();
+});
+
+test("a first search that fails is followed by one that recovers what happened since the start", async () => {
+  const first = begin();
+  first.state.down = true;
+  await first.engine.start();
+  await first.clock.advance(0);
+  await first.engine.stop();
+  const second = first.again();
+  second.state.missed = [command("chat:C1:1", { id: "e1" })];
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.store.get("chat:C1:1").seen).toEqual(["e1"]);
   await second.engine.stop();
 });
 
@@ -172,6 +200,24 @@ test("an unreadable thread does not stop other events from being saved, and the 
   await made.engine.stop();
 });
 
+test("an event is saved only with its scope, so that no later process forgets to search there", async () => {
+  const first = begin();
+  await first.engine.start();
+  await first.clock.advance(0);
+  const { keepNote } = first.kept;
+  first.kept.keepNote = async () => Promise.reject(new Error("the disk is full"));
+  const event = command("chat:C1:1", { id: "e1" });
+  await expect(first.engine.accept(event)).rejects.toThrow("the disk is full");
+  first.kept.keepNote = keepNote;
+  expect(await first.engine.accept(event)).toBe("saved");
+  const second = first.again();
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.looks[0]?.scopes).toEqual(["chat:room"]);
+  await first.engine.stop();
+  await second.engine.stop();
+});
+
 test("scopes learned during a write are saved after it", async () => {
   const clock = createHandClock();
   const kept: string[] = [];
@@ -194,7 +240,7 @@ test("scopes learned during a write are saved after it", async () => {
     intervalMs: minute,
   });
   for (const n of [1, 2, 3]) {
-    catchUp.onSaved(newThread(`chat:C${n}:1`, { scope: `chat:C${n}` }));
+    void catchUp.keepScope(`chat:C${n}`);
     await clock.advance(100);
   }
   await clock.advance(minute);
@@ -297,14 +343,14 @@ test("a platform's own text is kept once the events of its search are saved, and
     return [];
   });
   await clock.advance(5 * minute);
-  expect(looks.map(({ kept }) => kept)).toEqual([null]);
+  expect(looks.map(({ kept }) => kept)).toEqual([null, null]);
   expect(notes.get("kept-chat")).toBe("half");
   answers((look) => {
     look.keep?.("lost");
     return [command("chat:C1:1", { id: "e1" })];
   });
   await clock.advance(minute);
-  expect(looks.map(({ kept }) => kept)).toEqual([null, "half"]);
+  expect(looks.map(({ kept }) => kept)).toEqual([null, null, "half"]);
   expect(notes.get("kept-chat")).toBe("half");
   kill();
 });

@@ -11,7 +11,7 @@ import { alreadyFollowedView, givenUpView } from "#core/words/notes.ts";
 import { attachedRun, listed, notTaken } from "./command.ts";
 import { addContext } from "./dispatch.ts";
 import { type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
-import { permissionKnown, permissionUnknown } from "./person.ts";
+import { drain, permissionKnown, permissionUnknown } from "./person.ts";
 import {
   followUpLost,
   followUpTaken,
@@ -64,6 +64,7 @@ export function decideOutcome(draft: Draft, event: OutcomeEvent): void {
     drop(draft, (pending) => pending.id === effect.id);
     givenUp(draft, effect, outcome.fault);
   }
+  drain(draft);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Decides events from people: whether they are for the bot, permitted, and what they mean. */
-import { isAside, parseMention } from "#core/command.ts";
-import type { ButtonEvent, LabelEvent, PersonEvent, ReplyEvent } from "#core/event.ts";
+import { type Command, isAside, parseMention } from "#core/command.ts";
+import type { ButtonEvent, CommandEvent, LabelEvent, PersonEvent, ReplyEvent } from "#core/event.ts";
 import type { Permission, Person } from "#core/person.ts";
 import { labelDefaults, type Refusal, type Rules, verdict } from "#core/policy.ts";
 import { followUpOf, labelRequest, visible } from "#core/prompt.ts";
@@ -36,7 +36,7 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
       if (thread === null) return "not-ours";
       if (thread.muted || rules.replies === "mention") return "not-ours";
       if (thread.mutedUntil && isBefore(event.at, thread.mutedUntil)) return "not-ours";
-      const waiting = thread.waiting.filter(asksForRun).map(({ at }) => at);
+      const waiting = [...attaching(thread), ...thread.waiting.filter(asksForRun)].map(({ at }) => at);
       // Requests may be delivered out of order.
       const asked = thread.runs.length > 0 ? thread.runs.map(({ askedAt }) => askedAt) : waiting;
       // A reply from before every request is part of a prompt, not a follow-up.
@@ -48,7 +48,7 @@ export function concern(thread: Thread | null, event: PersonEvent, rules: Rules)
   }
 }
 
-/** Returns whether the event makes a run in a thread without one, if its author may. */
+/** Returns whether the event gives a run to a thread without one, if its author may. */
 function asksForRun(event: PersonEvent): boolean {
   switch (event.kind) {
     case "label":
@@ -57,16 +57,25 @@ function asksForRun(event: PersonEvent): boolean {
       return false;
     case "command": {
       const parsed = commandIn(event);
-      return parsed.ok && parsed.command.kind === "run";
+      return parsed.ok && givesRun(parsed.command);
     }
     case "reply": {
       const parsed = event.mention ? parseMention(event.text) : undefined;
-      return parsed === null || (parsed?.ok === true && parsed.command.kind === "run");
+      return parsed === null || (parsed?.ok === true && givesRun(parsed.command));
     }
     default:
       return event satisfies never;
   }
 }
+
+const givesRun = ({ kind }: Command): boolean => kind === "run" || kind === "attach";
+
+/** Returns the commands whose run is still being looked for, if the thread has no other. */
+const attaching = ({ runs, effects }: Thread): readonly CommandEvent[] =>
+  effects.flatMap((effect) => {
+    const asked = effect.kind === "hand-over" ? effect.event : effect.kind === "fetch" ? effect.asked : null;
+    return runs.length === 0 && asked !== null && asksForRun(asked) ? [asked] : [];
+  });
 
 const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
 
@@ -97,15 +106,16 @@ function noteLabel(draft: Draft, event: LabelEvent): void {
   draft.thread.said = [...said.filter((key) => !old.includes(key)), `${labelKey(event, true)}${event.at}`];
 }
 
-/** Decides the event, after those that wait for a permission; an event whose author's is unknown waits too. */
+/**
+ * Decides the event, after those that wait. An event waits for its author's permission if that is unknown, and for the
+ * run that is being attached, to which it may belong.
+ */
 export function takeIn(draft: Draft, event: PersonEvent): void {
   draft.thread.seen = [...draft.thread.seen, event.id].slice(-mostSeen);
   if (event.kind === "label") noteLabel(draft, event);
-  if (draft.thread.waiting.length === 0 && verdict(draft.rules, event.by, event.scope).kind !== "ask") {
-    return apply(draft, event);
-  }
   draft.thread.waiting = [...draft.thread.waiting, event];
   askPermission(draft, event);
+  drain(draft);
 }
 
 function askPermission(draft: Draft, event: PersonEvent): void {
@@ -116,12 +126,11 @@ function askPermission(draft: Draft, event: PersonEvent): void {
   if (!asked) add(draft, event.id, { kind: "permission", at: event.place, person: event.by });
 }
 
-/** Decides the events that waited for the person's permission. */
+/** Notes the permission of the person whose events wait for it. */
 export function permissionKnown(draft: Draft, person: Person, permission: Permission): void {
   draft.thread.waiting = draft.thread.waiting.map((event) =>
     event.by.id === person.id ? { ...event, by: { ...event.by, permission } } : event,
   );
-  drain(draft);
 }
 
 /** Drops the events that waited for the person's permission, and tells their author why. */
@@ -129,13 +138,14 @@ export function permissionUnknown(draft: Draft, person: Person, reason: string):
   const first = draft.thread.waiting.find((event) => event.by.id === person.id);
   draft.thread.waiting = draft.thread.waiting.filter((event) => event.by.id !== person.id);
   if (first !== undefined) tell(draft, first, notes.permissionUnknownView(reason));
-  drain(draft);
 }
 
-function drain(draft: Draft): void {
+/** Decides the events that need wait no longer. */
+export function drain(draft: Draft): void {
   for (;;) {
     const [next, ...rest] = draft.thread.waiting;
-    if (next === undefined || verdict(draft.rules, next.by, next.scope).kind === "ask") return;
+    if (next === undefined || attaching(draft.thread).length > 0) return;
+    if (verdict(draft.rules, next.by, next.scope).kind === "ask") return;
     draft.thread.waiting = rest;
     apply(draft, next);
   }

@@ -42,18 +42,32 @@ test("a message from before a request that waits for a permission is not a follo
   expect(it.give(comment("newer", { at: at(101) }))).toBe("keep");
 });
 
-test("a reply to a run that is still being attached is decided again once it is", () => {
+test.each(["reply", "mention"] as const)("a %s waits for the run that is still being attached", (kind) => {
   const it = story();
   it.give(comment("attach run-1", { mention: true, at: at(100) }));
-  const early = comment("use the new parser", { at: at(101) });
-  expect(it.give(early)).toBe("ignore");
+  expect(it.give(comment("the build is red", { at: at(99) }))).toBe("ignore");
+  expect(it.give(comment("use the new parser", { at: at(101), mention: kind === "mention" }))).toBe("keep");
   permit(it);
-  expect(it.give(early)).toBe("ignore");
   it.done("hand-over", { taken: false });
-  it.done("fetch", { run: runAt("INPROGRESS", 50) });
-  expect(it.give(early)).toBe("keep");
+  expect(it.give(comment("and the new lexer", { at: at(102) }))).toBe("keep");
   permit(it);
-  expect(it.effects("follow-up")).toHaveLength(1);
+  expect(it.effects("follow-up")).toEqual([]);
+  it.done("fetch", { run: runAt("INPROGRESS", 50) });
+  expect(it.effects("follow-up").map(({ message }) => message.split("\n")[0])).toEqual([
+    "use the new parser",
+    "and the new lexer",
+  ]);
+});
+
+test("a reply that waited for a run which does not exist is decided anew if it comes again", () => {
+  const it = story();
+  it.give(mention("attach run-1", { at: at(100) }));
+  const early = reply("use the new parser", { at: at(101) });
+  expect(it.give(early)).toBe("keep");
+  it.done("hand-over", { taken: false });
+  it.done("fetch", { run: null });
+  expect(it.thread().waiting).toEqual([]);
+  expect(it.give(early)).toBe("ignore");
 });
 
 test("a reply behind a request that is refused goes to the run of an earlier request that comes late", () => {

@@ -110,11 +110,16 @@ function canJoin(outside: Outside, reply: Deed, request: Deed): boolean {
   return isSearched(outside, request) || savedAt < saidAt + searchedMs;
 }
 
-/** Two webhooks deliver one label under two ids, at almost the same time: who labels twice within it labels once. */
+/**
+ * Two webhooks deliver one label under two ids, at almost the same time of GitHub, whose clock may have been set back:
+ * who labels twice within it labels once.
+ */
 const isSameLabel = (outside: Outside, one: Deed, { event }: Deed): boolean =>
   isTakenIn(outside, one) &&
   one.event.kind === "label" &&
+  event.kind === "label" &&
   one.event.id !== event.id &&
+  one.event.by.id === event.by.id &&
   one.event.place === event.place &&
   Math.abs(Date.parse(one.event.at) - Date.parse(event.at)) <= 2_000;
 
@@ -169,6 +174,7 @@ function checkEffect(outside: Outside, deed: Deed): void {
         wrong("no silence", `${event.id} did not reach the agent, and nobody was told`);
       if (runs.length > 0 || arrived.length > 0 || posted.length > 0 || refused.length > 0) return;
       if (isRetry || reacted || saidOnce(outside, deed)) return;
+      if (outside.deeds.some((one) => leftTrace(outside, one) && isSameLabel(outside, one, deed))) return;
       if (intent === "say" && (!isFollowUp(outside, deed) || wasMuted(outside, deed))) return;
       return wrong("no silence", `${event.id} was taken in, and nothing came of it`);
     }
