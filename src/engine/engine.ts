@@ -142,7 +142,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const lanes = createLanes({
     perform: createPerformEffect({
-      api: { ...options, deliver },
+      api: { ...options, deliver, searches: new Map() },
       platforms,
       save,
       timers,

@@ -7,6 +7,7 @@ import type { Thread } from "#core/thread.ts";
 import type { Deliver } from "#engine/follow/receive-run.ts";
 import type { AgentRuns, Clock, Factories, Transcripts } from "#ports.ts";
 import { faultOf, isApiFault } from "./api-fault.ts";
+import type { Progress } from "./find-dispatch.ts";
 
 /** Dependencies of the effects on the API. */
 export interface Api {
@@ -16,6 +17,8 @@ export interface Api {
   readonly clock: Clock;
   readonly log: Log;
   readonly deliver: Deliver;
+  /** The searches for runs that are too long for one try. */
+  readonly searches: Map<DispatchId, Progress>;
   /** Config name of the bot's runs. */
   readonly runName: string;
 }
@@ -36,10 +39,10 @@ export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome &
 }
 
 /** Returns the outcome of a failed search for an earlier try, whose result stays unknown. */
-export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome {
+export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome & { ok: false } {
   // A limit on reading is none on writing.
   const { limited: _, ...fault } = rejected(api, effect, error).fault;
-  return failed({ ...fault, certainty: "unknown", searching: true });
+  return { ok: false, fault: { ...fault, certainty: "unknown", searching: true } };
 }
 
 /** Returns the id of the dispatch's run; null if there is none yet. */

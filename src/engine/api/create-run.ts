@@ -1,18 +1,11 @@
 import type { CreateEffect } from "#core/effect.ts";
-import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
+import { type Outcome, stillSettling } from "#core/outcome.ts";
 import { withReference } from "#core/prompt.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import { runToKeep } from "#core/twin.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, rejected } from "./api.ts";
-import { type DispatchSearch, findDispatch } from "./find-dispatch.ts";
-
-const tooManyRuns: Fault = {
-  certainty: "unknown",
-  retryable: true,
-  reason: "There are too many runs to check whether this one was already created.",
-  searching: true,
-};
+import { type DispatchSearch, findDispatch, newProgress } from "./find-dispatch.ts";
 
 /** Creates the dispatch's run, directly or through its factory. An uncertain attempt first searches for it. */
 export async function createRun(
@@ -27,20 +20,48 @@ export async function createRun(
   const { factory } = record;
   const request = { ...record.request, prompt: withReference(record.request.prompt, dispatch) };
   if (attempt.uncertain) {
-    try {
-      const runs = await findDispatch(api.agentRuns, dispatch, searchFor(record, effect, api));
-      if (runs === "unsure") return failed(tooManyRuns);
-      const kept = runToKeep(record, runs);
-      const found = runs.find((run) => run.run_id === kept);
-      if (found !== undefined) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
-      if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
-    } catch (error) {
-      return lookupRejected(api, effect, error);
-    }
+    const searched = await searchFirst(api, effect, record, attempt);
+    if (searched !== null) return searched;
   }
   if (factory !== undefined) return dispatchToFactory(api, effect, factory, request.prompt);
   const created = await api.agentRuns.create(request);
   return { ok: true, kind: "create", runId: created.run_id, state: created.state };
+}
+
+/**
+ * Resolves with the outcome of a search for an earlier try's run; null: there is none. A search that is too long for
+ * one try goes on in the next, once the settling time is over: before, it would miss what appears behind it.
+ */
+async function searchFirst(
+  api: Api,
+  effect: CreateEffect,
+  record: RunRecord,
+  { settlesInMs }: Attempt,
+): Promise<Outcome | null> {
+  const { dispatch, tries } = effect;
+  const begun = settlesInMs > 0 ? undefined : api.searches.get(dispatch);
+  const progress = begun ?? newProgress();
+  api.searches.delete(dispatch);
+  try {
+    const { runs, isComplete } = await findDispatch(
+      api.agentRuns,
+      dispatch,
+      searchFor(record, effect, api),
+      progress,
+    );
+    const kept = runToKeep(record, runs);
+    const found = runs.find((run) => run.run_id === kept);
+    if (found !== undefined) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
+    if (settlesInMs > 0) return failed(stillSettling(settlesInMs, tries));
+    if (isComplete) return null;
+    api.searches.set(dispatch, progress);
+    return failed(stillSettling(Number.POSITIVE_INFINITY, tries));
+  } catch (error) {
+    const rejection = lookupRejected(api, effect, error);
+    if (rejection.fault.retryable && settlesInMs === 0) api.searches.set(dispatch, progress);
+    // The service may have forgotten the cursor: the search begins again.
+    return begun === undefined ? rejection : failed({ ...rejection.fault, retryable: true });
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DispatchId } from "#core/place.ts";
+import type { DispatchId, RunId } from "#core/place.ts";
 import { dispatchKey, type Run, referenceLine } from "#core/run.ts";
 import type { AgentRuns, RunQuery } from "#ports.ts";
 import { isApiFault } from "./api-fault.ts";
@@ -8,7 +8,8 @@ import { readPages } from "./read-pages.ts";
 const skewMs = 15 * 60_000;
 /** The age of an effect from the future: our clock has been set back, by an unknown time. */
 const unknownAgeMs = 25 * 60 * 60_000;
-const mostPages = 200;
+/** One try reads so many pages, which takes it seconds. */
+const mostPages = 100;
 
 /** What to search for, and where. */
 export interface DispatchSearch {
@@ -20,23 +21,44 @@ export interface DispatchSearch {
   readonly hasMetadata: boolean;
 }
 
+/** How far a search has read, so that another try can go on there. */
+export interface Progress {
+  /** Cursor of the next page; undefined: the first. */
+  cursor: string | undefined;
+  /** All runs of the dispatch were made later, in milliseconds by the service's clock; undefined: not known yet. */
+  oldestMs: number | undefined;
+  /** The runs of the dispatch, by id. */
+  readonly found: Map<RunId, Run>;
+}
+
+/** Returns the progress of a search that has not begun. */
+export const newProgress = (): Progress => ({ cursor: undefined, oldestMs: undefined, found: new Map() });
+
+/** The result of a search. */
+export interface Found {
+  readonly runs: readonly Run[];
+  /** False if there are more runs than one try reads: the search has to go on. */
+  readonly isComplete: boolean;
+}
+
 /**
- * Resolves with the runs of the dispatch, or with `unsure` if there are too many runs to search. A service that
- * honours the filter by metadata answers with these alone. Otherwise the search ends at runs that are older than
- * the dispatch, by the service's own clock. Rejects like `AgentRuns.list`.
+ * Searches for the runs of the dispatch, from where `progress` is, and moves that on. A service that honours the filter
+ * by metadata answers with these alone. Otherwise the search ends at runs that are older than the dispatch, by the
+ * service's own clock. Rejects like `AgentRuns.list`; `progress` then stays before the page that failed.
  */
 export async function findDispatch(
   agentRuns: AgentRuns,
   dispatch: DispatchId,
   search: DispatchSearch,
-): Promise<readonly Run[] | "unsure"> {
-  if (!search.hasMetadata) return readBack(agentRuns, dispatch, search, {});
+  progress: Progress = newProgress(),
+): Promise<Found> {
+  if (!search.hasMetadata) return readBack(agentRuns, dispatch, search, progress, {});
   try {
-    return await readBack(agentRuns, dispatch, search, { metadata: { [dispatchKey]: dispatch } });
+    return await readBack(agentRuns, dispatch, search, progress, { metadata: { [dispatchKey]: dispatch } });
   } catch (error) {
     const isUnsupported = isApiFault(error) && error.certainty === "refused" && !error.retryable;
     if (!isUnsupported) throw error;
-    return readBack(agentRuns, dispatch, search, {});
+    return readBack(agentRuns, dispatch, search, progress, {});
   }
 }
 
@@ -44,18 +66,24 @@ async function readBack(
   agentRuns: AgentRuns,
   dispatch: DispatchId,
   { ageMs, name }: DispatchSearch,
+  progress: Progress,
   filter: Pick<RunQuery, "metadata">,
-): Promise<readonly Run[] | "unsure"> {
-  const found = new Map<string, Run>();
-  let oldestMs: number | null = null;
+): Promise<Found> {
+  const { cursor, found } = progress;
   const end = await readPages(
-    (query) => agentRuns.list({ ...query, ...filter }),
+    async (query) => {
+      const page = await agentRuns.list({ ...(cursor === undefined ? {} : { cursor }), ...query, ...filter });
+      progress.cursor = page.page_info.next_cursor ?? undefined;
+      return page;
+    },
     { ...(name === undefined ? {} : { name }), by: "created_at", mostPages },
     async (runs, servedAt) => {
       const times = runs.map((run) => Date.parse(run.created_at));
       const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times.filter(Number.isFinite));
-      if (Number.isFinite(newestMs)) oldestMs ??= newestMs - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
-      const start = oldestMs ?? Number.NEGATIVE_INFINITY;
+      if (Number.isFinite(newestMs)) {
+        progress.oldestMs ??= newestMs - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
+      }
+      const start = progress.oldestMs ?? Number.NEGATIVE_INFINITY;
       // Whoever knew the id beforehand may have made a run with it.
       const ofDispatch = runs.filter(
         (run) => isOfDispatch(run, dispatch) && !(Date.parse(run.created_at) < start),
@@ -64,7 +92,7 @@ async function readBack(
       return runs.length > 0 && times.every((time) => time < start) ? "enough" : "more";
     },
   );
-  return end === "cut" ? "unsure" : [...found.values()];
+  return { runs: [...found.values()], isComplete: end !== "cut" };
 }
 
 /**

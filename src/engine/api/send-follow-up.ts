@@ -33,8 +33,7 @@ export async function sendFollowUp(
       if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
       const rejection = lookupRejected(api, effect, error);
-      const mayBeReadLater = !rejection.ok && mayAppear(error, effect);
-      return mayBeReadLater ? failed({ ...rejection.fault, retryable: true }) : rejection;
+      return mayAppear(error, effect) ? failed({ ...rejection.fault, retryable: true }) : rejection;
     }
   }
   const unread = await deliverLatest(api, runId, effect);

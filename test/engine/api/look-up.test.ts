@@ -124,18 +124,6 @@ test("no run is created while the search fails", async () => {
   });
 });
 
-test("no run is created while there are too many runs to search", async () => {
-  const made = setUp();
-  made.api.pageSize = 1;
-  for (let n = 0; n < 300; n += 1) made.api.add({ run_id: `other-${n}`, created_at: "2026-01-01T00:01:00Z" });
-  losesTheAnswer(made, "create");
-  await dispatch(made);
-  expect(made.api.count("create")).toBe(1);
-  expect(made.small.outcomes.at(-1)?.outcome).toMatchObject({
-    fault: { certainty: "unknown", retryable: true },
-  });
-});
-
 test("a run that only quotes the dispatch's reference line is not taken for it", async () => {
   const made = setUp();
   made.api.add({

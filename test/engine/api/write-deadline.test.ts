@@ -18,7 +18,8 @@ test("a write after the deadline is rejected as not sent", async () => {
     cancel: (runId) => standIn.cancel(runId),
   };
   const all = { agentRuns, transcripts: standIn, factories: standIn, clock, log: silentLog, runName: "bot" };
-  const { api } = withWriteDeadline({ ...all, deliver: async () => true }, createTimers(clock), 1_000);
+  const whole = { ...all, deliver: async () => true, searches: new Map() };
+  const { api } = withWriteDeadline(whole, createTimers(clock), 1_000);
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
   expect(await api.agentRuns.create(request)).toMatchObject({ run_id: "run-1" });
