@@ -140,6 +140,12 @@ export function createEngine(options: EngineOptions): Engine {
     intervalMs: pollIntervalMs,
     observe,
   });
+  const turns = createTurns({
+    perKind: limits.perSystem,
+    pacesOf: (effect) => (limits.paced && platforms.get(systemOf(effect))?.paces?.(effect)) || [],
+    timers,
+    clock,
+  });
   const lanes = createLanes({
     perform: createPerformEffect({
       api: { ...options, deliver, searches: new Map() },
@@ -147,14 +153,10 @@ export function createEngine(options: EngineOptions): Engine {
       save,
       timers,
       limitMs: limits.effectMs,
+      limitedForMs: turns.limitedForMs,
     }),
     saveOutcome: createSaveOutcome({ save, store, timers, clock, log }),
-    turns: createTurns({
-      perKind: limits.perSystem,
-      pacesOf: (effect) => (limits.paced && platforms.get(systemOf(effect))?.paces?.(effect)) || [],
-      timers,
-      clock,
-    }),
+    turns,
     isSetUp: (system) => system === toApi || system === toEngine || platforms.has(system),
     settlingMsOf: (system) => settlingMs[system] ?? 0,
     timers,

@@ -27,15 +27,16 @@ import { lookedForTwin, watchForTwin } from "./twins.ts";
 const firstWaitMs = 1_000;
 const longestWaitMs = 5 * 60_000;
 const fewestTries = 10;
-/** Reads give up after these limits; dependents continue without them. */
+/** Reads and hand-overs, which change nothing outside, give up after these limits; dependents continue without. */
 const mostReadTries = 4;
-type Reading = Extract<Effect, { kind: "answer" | "read" | "fetch" | "list" }>;
+type Reading = Extract<Effect, { kind: "answer" | "read" | "fetch" | "list" | "hand-over" }>;
 const readForMs: Readonly<Record<Reading["kind"], number>> = {
   // The run waits for it.
   read: 0,
   // The API may be restarting, but a person is waiting.
   fetch: 30_000,
   list: 30_000,
+  "hand-over": 30_000,
   // An end reported without its answer is never reported with it.
   answer: 2 * 60_000,
 };

@@ -6,7 +6,7 @@ import { placeAt } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import { type Api, failed } from "#engine/api/api.ts";
 import { performApiEffect } from "#engine/api/api-effects.ts";
-import { withWriteDeadline } from "#engine/api/write-deadline.ts";
+import { withGuardedWrites } from "#engine/api/guarded-writes.ts";
 import type { Timers } from "#engine/base/timers.ts";
 import type { Save } from "#engine/save.ts";
 import type { Attempt, Platform } from "#ports.ts";
@@ -35,8 +35,10 @@ export function createPerformEffect(options: {
   readonly save: Save;
   readonly timers: Timers;
   readonly limitMs: number;
+  /** See `Turns`. */
+  readonly limitedForMs: (effect: Effect) => number;
 }): PerformEffect {
-  const { api, platforms, save, timers, limitMs } = options;
+  const { api, platforms, save, timers, limitMs, limitedForMs } = options;
 
   async function perform(effect: Effect, thread: Thread, attempt: Attempt): Promise<Outcome> {
     if ("at" in effect) {
@@ -49,8 +51,11 @@ export function createPerformEffect(options: {
       return isHere ? { ...outcome, place: placeAt(effect.at) } : outcome;
     }
     if (effect.kind === "hand-over") return handOver(save, effect, api.log);
-    const timed = withWriteDeadline(api, timers, limitMs / 2);
-    return performApiEffect(timed.api, effect, thread, attempt).finally(timed.callOff);
+    const guarded = withGuardedWrites(api, timers, {
+      beginMs: limitMs / 2,
+      limitedForMs: () => limitedForMs(effect),
+    });
+    return performApiEffect(guarded.api, effect, thread, attempt).finally(guarded.callOff);
   }
 
   return async (effect, thread, attempt) => {

@@ -14,6 +14,8 @@ export interface Turns {
    * returns the outcome, or null if the turn is not needed any more; it neither throws nor rejects.
    */
   ask(effect: Effect, begin: () => Promise<Outcome> | null): void;
+  /** Returns the milliseconds that a rate limit, perhaps met since the effect began, still forbids its request. */
+  limitedForMs(effect: Effect): number;
 }
 
 type Begin = () => Promise<Outcome> | null;
@@ -152,6 +154,10 @@ export function createTurns(options: {
         line.gate.ready.push(line);
       }
       serve(line.gate);
+    },
+    limitedForMs(effect) {
+      const until = gates.get(limitOf(effect))?.limit?.until;
+      return until === undefined ? 0 : Math.max(until - clock.elapsed(), 0);
     },
   };
 }

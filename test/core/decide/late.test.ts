@@ -59,6 +59,23 @@ test.each(["reply", "mention"] as const)("a %s waits for the run that is still b
   ]);
 });
 
+test("an attach that fails for long holds up what follows it for half a minute at most", () => {
+  const it = story();
+  it.give(mention("attach run-1", { at: at(100) }));
+  it.give(mention("run fix it", { at: at(101), first: false }));
+  for (let failures = 0; it.effects("hand-over").length > 0 && failures < 10; failures += 1) {
+    expect(it.thread().runs).toEqual([]);
+    it.fails("hand-over", {
+      certainty: "not-sent",
+      retryable: true,
+      reason: "The command could not be saved.",
+    });
+    it.wait(10);
+  }
+  expect(it.said("tell")[0]).toContain("The command could not be saved.");
+  expect(it.thread().runs.map(({ asked }) => asked)).toEqual(["fix it"]);
+});
+
 test("a reply that waited for a run which does not exist is decided anew if it comes again", () => {
   const it = story();
   it.give(mention("attach run-1", { at: at(100) }));

@@ -65,6 +65,31 @@ test("the API's limit on creating pauses creating alone, and no dispatch is lost
   expect(api.runs.size).toBe(3);
 });
 
+test("a limit that is met while a follow-up's run is read holds the follow-up back", async () => {
+  const { engine, ask, api, clock, store } = setUp();
+  for (const n of [1, 2]) {
+    store.put(newThread(`chat:${n}`, { runs: [newRecord(`d${n}`, { runId: `run-${n}` })] }));
+    api.add({ run_id: `run-${n}` });
+  }
+  await engine.start();
+  const reading = Promise.withResolvers<void>();
+  api.before = (call) => {
+    if (call === "fetch" && api.count("fetch") === 1) return reading.promise;
+    if (call !== "followUp" || api.count("followUp") > 1) return;
+    throw new Refusal({ status: 429, retryable: true, retryAfterMs: 30_000 });
+  };
+  await ask("chat:1", followUp("f1", "d1"));
+  await ask("chat:2", followUp("f2", "d2"));
+  await clock.advance(3_000);
+  expect(api.count("followUp")).toBe(1);
+  reading.resolve();
+  await clock.advance(26_999);
+  expect(api.count("followUp")).toBe(1);
+  await clock.advance(5_000);
+  expect(api.count("followUp")).toBe(3);
+  expect([...api.conversations.keys()].sort()).toEqual(["run-1", "run-2"]);
+});
+
 test("a limit on edits holds up no new card and no run", async () => {
   const { engine, ask, chat, api, clock } = setUp();
   await engine.start();

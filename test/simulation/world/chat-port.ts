@@ -77,7 +77,7 @@ export class ChatPort {
     // Edits and posts are limited apart.
     const key = isPost(effect) ? `post of ${effect.kind}` : effect.kind;
     const limit = this.#limits.get(key);
-    if (limit?.life === life.number && isEarly(limit, time.nowMs) && limit.at > machine.jumpedAt()) {
+    if (limit?.life === life.number && isEarly(limit, time.nowMs)) {
       machine.violated(
         "rate limits are obeyed",
         `${effect.id} came ${limit.until - time.nowMs} ms too early`,

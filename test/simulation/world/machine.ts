@@ -38,9 +38,9 @@ export interface Doubt {
 /** The most by which clocks that drift measure a limit differently. */
 const mostDriftMs = 100;
 
-/** True if a request came before the limit ended. Requests that had started before the limit are excused. */
+/** True if a request began before the limit ended. */
 export const isEarly = (limit: Limit, nowMs: number): boolean =>
-  nowMs > limit.at + 2_000 && nowMs + mostDriftMs < limit.until;
+  nowMs > limit.at && nowMs + mostDriftMs < limit.until;
 
 /** The time-out of each system's client. */
 export const patienceMs: Readonly<Record<System, number>> = {
@@ -88,15 +88,6 @@ export class Machine {
   /** What the clock of the system shows, in milliseconds since the epoch. */
   clock = (of: keyof Clocks): number =>
     Math.floor(this.time.nowMs + aheadMs(this.weather.clocks[of], this.sinceStart()));
-
-  /** When the bot's clock was last set. */
-  jumpedAt(): number {
-    let last = Number.NEGATIVE_INFINITY;
-    for (const { atMs } of this.weather.clocks.bot.steps) {
-      if (atMs <= this.sinceStart()) last = Math.max(last, this.time.startMs + atMs);
-    }
-    return last;
-  }
 
   /** Adds a line to the log; `text` is only called if the history is recorded. */
   note(who: string, text: () => string): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withWriteDeadline } from "#engine/api/write-deadline.ts";
+import { withGuardedWrites } from "#engine/api/guarded-writes.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import type { AgentRuns } from "#ports.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
@@ -19,7 +19,7 @@ test("a write after the deadline is rejected as not sent", async () => {
   };
   const all = { agentRuns, transcripts: standIn, factories: standIn, clock, log: silentLog, runName: "bot" };
   const whole = { ...all, deliver: async () => true, searches: new Map() };
-  const { api } = withWriteDeadline(whole, createTimers(clock), 1_000);
+  const { api } = withGuardedWrites(whole, createTimers(clock), { beginMs: 1_000, limitedForMs: () => 0 });
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
   expect(await api.agentRuns.create(request)).toMatchObject({ run_id: "run-1" });
