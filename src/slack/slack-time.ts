@@ -1,10 +1,6 @@
 /** Slack's own time: the bot's clock and Slack's may differ, and are never compared. */
+import { windowStart } from "#base/window.ts";
 import type { Clock } from "#ports.ts";
-
-/** Slack's clocks may differ from each other by this. */
-export const skewMs = 15 * 60_000;
-/** Age that is assumed of what our clock dates in the future. */
-const unknownAgeMs = 24 * 3_600_000;
 
 /** Slack's clock, as the `Date` headers of its responses show it. Times are in milliseconds since the epoch. */
 export interface SlackTime {
@@ -25,10 +21,7 @@ export function createSlackTime(
   const now = (): number => (aheadOfElapsedMs === null ? clock.now() : aheadOfElapsedMs + clock.elapsed());
   return {
     now,
-    windowFrom(since) {
-      const ageMs = clock.now() - Date.parse(since);
-      return now() - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
-    },
+    windowFrom: (since) => windowStart(now(), clock.now() - Date.parse(since)),
     async fetch(input, init) {
       const response = await call(input, init);
       const servedAt = Date.parse(response.headers.get("date") ?? "");

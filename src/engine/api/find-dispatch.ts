@@ -1,13 +1,10 @@
+import { windowStart } from "#base/window.ts";
 import type { DispatchId, RunId } from "#core/place.ts";
 import { dispatchKey, type Run, referenceLine } from "#core/run.ts";
 import type { AgentRuns, RunQuery } from "#ports.ts";
 import { isApiFault } from "./api-fault.ts";
 import { readPages } from "./read-pages.ts";
 
-/** The most by which the times that one service gives may differ from each other. */
-const skewMs = 15 * 60_000;
-/** The age of an effect from the future: our clock has been set back, by an unknown time. */
-const unknownAgeMs = 25 * 60 * 60_000;
 /** One try reads so many pages, which takes it seconds. */
 const mostPages = 100;
 
@@ -80,9 +77,7 @@ async function readBack(
     async (runs, servedAt) => {
       const times = runs.map((run) => Date.parse(run.created_at));
       const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times.filter(Number.isFinite));
-      if (Number.isFinite(newestMs)) {
-        progress.oldestMs ??= newestMs - (ageMs >= 0 ? ageMs : unknownAgeMs) - skewMs;
-      }
+      if (Number.isFinite(newestMs)) progress.oldestMs ??= windowStart(newestMs, ageMs);
       const start = progress.oldestMs ?? Number.NEGATIVE_INFINITY;
       // Whoever knew the id beforehand may have made a run with it.
       const ofDispatch = runs.filter(

@@ -1,12 +1,8 @@
 /** The API's clock as its responses show it, and the times that lists must be read from. Ours proves nothing. */
+import { skewMs, windowStart } from "#base/window.ts";
 import type { Run } from "#core/run.ts";
 import type { Clock } from "#ports.ts";
 import type { OpenRun } from "./open-runs.ts";
-
-/** The most by which the times that one service gives may differ from each other. */
-export const skewMs = 15 * 60_000;
-/** The age of a request from the future: our clock has been set back, by an unknown time. */
-const unknownAgeMs = 25 * 60 * 60_000;
 
 /** Times are milliseconds since the epoch by the API's clock. */
 export interface ApiTime {
@@ -34,14 +30,13 @@ export function createApiTime(clock: Clock): ApiTime {
     return seen.servedAt === null ? seen.ms : seen.ms + clock.elapsed() - seen.servedAt;
   }
 
-  /** A run without a snapshot is as old as its request, by our clock. */
-  function timeOf({ record: { run, since } }: OpenRun, by: "updated_at" | "created_at"): number | null {
+  /** Returns a time before the change. A run without a snapshot is as old as its request, by our clock. */
+  function startOf({ record: { run, since } }: OpenRun, by: "updated_at" | "created_at"): number | null {
     // Before the first snapshot, `updated_at` is the beginning of the epoch.
     const updatedAt = Date.parse(run?.updated_at ?? "") || 0;
-    if (run !== null && updatedAt > 0) return Math.min(Date.parse(run[by]) || 0, updatedAt);
+    if (run !== null && updatedAt > 0) return Math.min(Date.parse(run[by]) || 0, updatedAt) - skewMs;
     const present = now();
-    const ageMs = clock.now() - (Date.parse(since) || 0);
-    return present === null ? null : present - (ageMs < 0 ? unknownAgeMs : ageMs);
+    return present === null ? null : windowStart(present, clock.now() - (Date.parse(since) || 0));
   }
 
   return {
@@ -60,11 +55,11 @@ export function createApiTime(clock: Clock): ApiTime {
     before(runs, by) {
       let least = Number.POSITIVE_INFINITY;
       for (const run of runs) {
-        const time = timeOf(run, by);
+        const time = startOf(run, by);
         if (time === null) return null;
         least = Math.min(least, time);
       }
-      return least - skewMs;
+      return least;
     },
   };
 }

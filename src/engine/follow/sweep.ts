@@ -1,9 +1,10 @@
 import type { Log } from "#base/log.ts";
+import { skewMs } from "#base/window.ts";
 import type { Run } from "#core/run.ts";
 import { isApiFault } from "#engine/api/api-fault.ts";
 import { readPages } from "#engine/api/read-pages.ts";
 import type { AgentRuns, Clock } from "#ports.ts";
-import { createApiTime, skewMs } from "./api-time.ts";
+import { createApiTime } from "./api-time.ts";
 import { createFetchRun } from "./fetch-run.ts";
 import type { OpenRun, OpenRuns } from "./open-runs.ts";
 import type { Received, ReceiveRun, Source } from "./receive-run.ts";

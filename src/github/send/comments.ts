@@ -1,14 +1,13 @@
 /** The bot's comments: posted once, found again by their marker, edited in place. */
+
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
+import { windowStart } from "#base/window.ts";
 import { hasStatus, isElsewhere } from "#github/faults.ts";
 import type { IssueRef, Repo } from "#github/place.ts";
 import { type Comment, newestComments } from "#github/read/newest-comments.ts";
 import { markerOf } from "#github/understand/marker.ts";
 import { maxCommentLength } from "./markdown.ts";
-
-/** The most by which the times that GitHub gives may differ from each other. */
-const skewMs = 15 * 60_000;
 
 const commentAnswer = z.object({ id: z.int().positive() });
 
@@ -101,7 +100,6 @@ export async function* findComments(
     for (const comment of comments) if (isOurs(comment)) yield comment.id;
     const times = comments.map(({ created_at }) => Date.parse(created_at));
     newestMs = Math.max(newestMs, servedAt || Number.NEGATIVE_INFINITY, ...times);
-    const startMs = ageMs < 0 ? Number.NEGATIVE_INFINITY : newestMs - ageMs - skewMs;
-    if (times.some((time) => time < startMs)) return;
+    if (times.some((time) => time < windowStart(newestMs, ageMs))) return;
   }
 }

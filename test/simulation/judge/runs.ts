@@ -1,10 +1,11 @@
 /** Judges the runs and follow-ups that the service has received. */
+import { headline } from "#test/simulation/world/chat.ts";
 import type { Deed } from "#test/simulation/world/deliveries.ts";
 import { dispatchOfRun, firstOf, type Outside, unquoted } from "#test/simulation/world/outside.ts";
 import { lockedIssue } from "#test/simulation/world/world.ts";
 
 export function checkRuns(outside: Outside): void {
-  const { world, deeds, runsOf, followUps, wrong } = outside;
+  const { world, deeds, posted, runsOf, followUps, wrong } = outside;
   const byId = new Map(deeds.map((deed) => [deed.event.id, deed]));
   let retries = 0;
   const stored = new Set(
@@ -36,8 +37,12 @@ export function checkRuns(outside: Outside): void {
 
   for (const run of world.service.runs.values()) {
     const dispatch = dispatchOfRun(run);
-    // A twin is ended by the bot itself.
-    if (run.cancels.length === 0 || (runsOf.get(dispatch ?? "")?.length ?? 0) > 1) continue;
+    // The bot itself ends a twin, and a run that appears after people were told that none was started.
+    const isNotStarted = posted.some(
+      (post) => post.kind === "card" && post.dispatch === dispatch && headline(post.view) === "Not started",
+    );
+    const isTwin = (runsOf.get(dispatch ?? "")?.length ?? 0) > 1;
+    if (run.cancels.length === 0 || isTwin || isNotStarted) continue;
     const cancels = deeds.filter(({ verb, triedAt }) => verb === "cancel" && triedAt !== null);
     if (!cancels.some(({ permitted }) => permitted)) {
       wrong("only permitted people cancel", `${run.id} was cancelled, yet nobody who may asked for it`);

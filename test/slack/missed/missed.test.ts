@@ -255,7 +255,7 @@ test("channels are read every few minutes, and quiet threads in turn", async () 
   const { places, initial } = many(100, 1);
   const [general] = initial.channels;
   const messages = Array.from({ length: 20 }, (_, n) => ({
-    ts: ago(30 * minute, n),
+    ts: ago(60 * minute, n),
     user: "UBOB",
     text: "hi",
   }));
