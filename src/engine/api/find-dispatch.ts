@@ -6,14 +6,14 @@ import { readPages } from "./read-pages.ts";
 
 /** The most by which the times that one service gives may differ from each other. */
 const skewMs = 15 * 60_000;
-/** The age of an effect from the future: our clock has been set back, by an unknown time. */
-const unknownAgeMs = 25 * 60 * 60_000;
+/** The age of an effect if our clock may have been set since its decision. */
+export const unknownAgeMs = 25 * 60 * 60_000;
 /** One try reads so many pages, which takes it seconds. */
 const mostPages = 100;
 
 /** What to search for, and where. */
 export interface DispatchSearch {
-  /** Milliseconds since the decision, by our clock. */
+  /** Milliseconds since the decision; negative: unknown, since our clock has been set back. */
   readonly ageMs: number;
   /** Config name; undefined: any. */
   readonly name: string | undefined;
