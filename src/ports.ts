@@ -74,6 +74,11 @@ export interface Attempt {
    * outcome is then `stillSettling`.
    */
   readonly settlesInMs: number;
+  /**
+   * Milliseconds since before the first try, by `Clock.elapsed`. Absent: another process may have tried it first, and
+   * our clock may have been set since.
+   */
+  readonly ageMs?: number;
 }
 
 /** A limit that an effect keeps before it is performed, so that the platform need not refuse it. */

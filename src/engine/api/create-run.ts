@@ -1,3 +1,4 @@
+import { unknownAgeMs } from "#base/window.ts";
 import type { CreateEffect } from "#core/effect.ts";
 import { type Outcome, stillSettling } from "#core/outcome.ts";
 import { withReference } from "#core/prompt.ts";
@@ -36,19 +37,18 @@ async function searchFirst(
   api: Api,
   effect: CreateEffect,
   record: RunRecord,
-  { settlesInMs }: Attempt,
+  { settlesInMs, ageMs }: Attempt,
 ): Promise<Outcome | null> {
   const { dispatch, tries } = effect;
+  const search = searchFor(record, effect.since, api);
+  // Our clock may have been set while no process ran: the absence from a shorter time proves nothing.
+  const atLeastMs = settlesInMs > 0 ? search.ageMs : Math.max(search.ageMs, unknownAgeMs);
   const begun = settlesInMs > 0 ? undefined : api.searches.get(dispatch);
   const progress = begun ?? newProgress();
   api.searches.delete(dispatch);
   try {
-    const { runs, isComplete } = await findDispatch(
-      api.agentRuns,
-      dispatch,
-      searchFor(record, effect, api),
-      progress,
-    );
+    const wanted = { ...search, ageMs: ageMs ?? atLeastMs };
+    const { runs, isComplete } = await findDispatch(api.agentRuns, dispatch, wanted, progress);
     const kept = runToKeep(record, runs);
     const found = runs.find((run) => run.run_id === kept);
     if (found !== undefined) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
@@ -64,19 +64,11 @@ async function searchFirst(
   }
 }
 
-/**
- * Returns where to search for the record's run, which was asked for at `since`, RFC 3339. `ageMs`: the effect's age as
- * far as no step of our clock can hide it.
- */
-export function searchFor(
-  { request, factory }: RunRecord,
-  { since, ageMs: leastMs = 0 }: { readonly since: string; readonly ageMs?: number },
-  { clock }: Api,
-): DispatchSearch {
+/** Returns where to search for the record's run, which was asked for at `since`, RFC 3339, by our clock. */
+export function searchFor({ request, factory }: RunRecord, since: string, { clock }: Api): DispatchSearch {
   // A factory chooses its runs' names itself, and a skill may do so.
   const isNamed = factory === undefined && request?.skill === undefined;
-  const byClockMs = clock.now() - Date.parse(since);
-  const ageMs = byClockMs < 0 ? byClockMs : Math.max(byClockMs, leastMs);
+  const ageMs = clock.now() - Date.parse(since);
   return { ageMs, name: isNamed ? request?.config.name : undefined, hasMetadata: factory === undefined };
 }
 

@@ -10,7 +10,7 @@ const mostPages = 100;
 
 /** What to search for, and where. */
 export interface DispatchSearch {
-  /** Milliseconds since the decision, by our clock. */
+  /** Milliseconds since the decision; negative: unknown, since our clock has been set back. */
   readonly ageMs: number;
   /** Config name; undefined: any. */
   readonly name: string | undefined;

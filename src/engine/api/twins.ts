@@ -19,7 +19,7 @@ export async function endTwinRuns(api: Api, effect: TwinRunsEffect, thread: Thre
   const record = thread.runs.find((run) => run.dispatch === effect.dispatch);
   if (record === undefined) return failed(noRun);
   const nothing: Outcome = { ok: true, kind: "twin-runs", kept: null, ended: [] };
-  const { runs } = await findDispatch(api.agentRuns, effect.dispatch, searchFor(record, record, api));
+  const { runs } = await findDispatch(api.agentRuns, effect.dispatch, searchFor(record, record.since, api));
   // Lists that don't show the record's own run lag, and would give its place to another.
   if (record.runId !== null && !runs.some(isRun(record.runId))) return nothing;
   const kept = runToKeep(record, runs);

@@ -27,9 +27,9 @@ interface Lane {
 
 interface Work {
   thread: Thread;
-  /** Ids of effects decided in this process whose tries all have a known outcome. */
-  readonly fresh: Set<string>;
-  /** When the latest doubt about each other effect arose, by `Clock.elapsed`: its settling time begins there. */
+  /** When this process first saw each effect that no other has tried, by `Clock.elapsed`. */
+  readonly freshAt: Map<string, number>;
+  /** When the latest doubt about an effect arose, by `Clock.elapsed`: its settling time begins there. */
   readonly doubts: Map<string, number>;
   readonly waits: Waits;
   readonly lanes: Map<string, Lane>;
@@ -117,8 +117,13 @@ export function createLanes(options: {
       queueMicrotask(() => look(work));
       return null;
     }
-    const uncertain = effect.uncertain === true || !work.fresh.has(effect.id);
-    const attempt = { uncertain, settlesInMs: uncertain ? settlesInMs(work, effect) : 0 };
+    const uncertain = effect.uncertain === true || work.doubts.has(effect.id);
+    const freshAt = work.freshAt.get(effect.id);
+    const attempt = {
+      uncertain,
+      settlesInMs: uncertain ? settlesInMs(work, effect) : 0,
+      ...(freshAt === undefined ? {} : { ageMs: clock.elapsed() - freshAt }),
+    };
     const trying = measured(effect, perform(effect, work.thread, attempt));
     void inFlight.track(trying.then((outcome) => finish(work, lane, effect, attempt, outcome)));
     return trying;
@@ -150,7 +155,6 @@ export function createLanes(options: {
     if (!outcome.ok) {
       const { certainty, searching, mayStillHappen } = outcome.fault;
       if (certainty === "unknown" && (!searching || mayStillHappen)) {
-        work.fresh.delete(effect.id);
         work.doubts.set(effect.id, clock.elapsed());
       }
       const { id, kind, tries } = effect;
@@ -185,7 +189,7 @@ export function createLanes(options: {
 
   const newWork = (thread: Thread): Work => ({
     thread,
-    fresh: new Set(),
+    freshAt: new Map(),
     doubts: new Map(),
     waits: createWaits(clock),
     lanes: new Map(),
@@ -204,12 +208,12 @@ export function createLanes(options: {
         ),
       );
       const present = new Set(thread.effects.map(({ id }) => id));
-      for (const id of present) if (!earlier.has(id)) work.fresh.add(id);
-      for (const ids of [work.fresh, work.doubts]) {
+      for (const id of present) if (!earlier.has(id)) work.freshAt.set(id, clock.elapsed());
+      for (const ids of [work.freshAt, work.doubts]) {
         for (const id of ids.keys()) if (!present.has(id)) ids.delete(id);
       }
       for (const id of present) {
-        if (!work.fresh.has(id) && !work.doubts.has(id)) work.doubts.set(id, clock.elapsed());
+        if (!work.freshAt.has(id) && !work.doubts.has(id)) work.doubts.set(id, clock.elapsed());
       }
       work.waits.update(thread.effects);
       work.thread = thread;

@@ -111,6 +111,31 @@ test("a run that lists show only later is found within the settling time, also a
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
 });
 
+test("a run from before our clock was set back while no process ran is found", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "create");
+  const { api, clock } = made;
+  api.givesTime = true;
+  api.pageSize = 1;
+  await made.engine.start();
+  api.before = async (call) => {
+    if (call === "create") await made.engine.stop();
+  };
+  const asked = made.ask("chat:a", create("d1"));
+  await clock.advance(20_000);
+  await asked;
+  api.before = () => {};
+  expect(api.runs.size).toBe(1);
+  await clock.advance(40 * 60_000);
+  clock.step(-40 * 60_000);
+  for (let n = 0; n < 3; n += 1) api.add({ run_id: `other-${n}`, created_at: "2026-01-01T00:20:00Z" });
+  const again = made.restart();
+  await again.engine.start();
+  await clock.advance(settlingMs);
+  expect(api.count("create")).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
+});
+
 test("no run is created while the search fails", async () => {
   const made = setUp();
   losesTheAnswer(made, "create");

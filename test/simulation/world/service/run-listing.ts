@@ -39,14 +39,40 @@ export function listRuns(
       ? (order.get(one.run_id) ?? 0) - (order.get(two.run_id) ?? 0)
       : (two[by] > one[by] ? 1 : -1) * upward,
   );
-  const from = Number(query.cursor ?? 0);
-  const to = from + Math.min(query.limit ?? 20, weather.pageSize);
-  const more = to < found.length;
+  const rest = found.slice(placeOf(query.cursor, found, by, upward));
+  const page = rest.slice(0, Math.min(query.limit ?? 20, weather.pageSize));
+  const more = page.length < rest.length;
   return {
-    runs: found.slice(from, to),
-    page_info: { has_next_page: more, ...(more ? { next_cursor: String(to) } : {}) },
+    runs: page,
+    page_info: { has_next_page: more, ...(more ? { next_cursor: cursorAfter(page, query, by) } : {}) },
     ...(weather.givesDate ? { servedAt: machine.clock("agent-runs") } : {}),
   };
+}
+
+/**
+ * A cursor names the time of the last run, and how many of that time were shown: by a number of runs alone, a copy that
+ * lacks the newest would go on behind a run that was never shown.
+ */
+function cursorAfter(page: readonly Run[], query: RunQuery, by: "created_at" | "updated_at"): string {
+  const time = page.at(-1)?.[by];
+  const [before, shown] = query.cursor?.split(" ") ?? [];
+  const ofTime = page.filter((run) => run[by] === time).length;
+  return `${time} ${ofTime + (before === time ? Number(shown) : 0)}`;
+}
+
+/** Returns the number of sorted runs before the cursor. */
+function placeOf(
+  cursor: string | undefined,
+  runs: readonly Run[],
+  by: "created_at" | "updated_at",
+  upward: number,
+): number {
+  if (cursor === undefined) return 0;
+  const [time = "", shown] = cursor.split(" ");
+  const isBefore = (run: Run): boolean => (upward === 1 ? run[by] > time : run[by] < time);
+  const first = runs.findIndex((run) => !isBefore(run));
+  const ofTime = runs.filter((run) => run[by] === time).length;
+  return (first < 0 ? runs.length : first) + Math.min(Number(shown), ofTime);
 }
 
 /** All timestamps come from toISOString, so that they compare as strings. */
