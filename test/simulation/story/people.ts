@@ -130,7 +130,11 @@ export class People {
   }
 
   #replyInSlack(words: Words, mention: boolean): void {
-    const begun = this.#world.slack.posted.filter(({ kind }) => kind === "card").map(({ place }) => place);
+    const { posted, said } = this.#world.slack;
+    // Nobody can reply to a deleted message that has no replies.
+    const begun = posted.flatMap(({ kind, deletedAt, place }) =>
+      kind === "card" && (deletedAt === null || said.has(place)) ? [place] : [],
+    );
     const threads = [...this.#threads, ...begun];
     if (threads.length === 0) return this.#mention();
     // People mostly continue where they were last.
