@@ -204,8 +204,8 @@ export function tellEnd(
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
-  // The agent has written nothing since the last report: this end was reported then.
-  if (again && answer !== undefined && answer.answered <= (record.answered ?? 0)) return;
+  // The agent is not seen to have written since the last report: this end was reported then.
+  if (again && (answer?.answered ?? 0) <= (record.answered ?? 0)) return;
   updateRun(draft, dispatch, {
     ...(answer === undefined ? {} : { answered: answer.answered }),
     silentAt: answer?.text == null ? run.updated_at : null,

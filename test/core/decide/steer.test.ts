@@ -211,10 +211,15 @@ test("an end that an older one replaced, which was read late, is not told again 
   it.done("answer", { text: null, answered: 4 });
   expect(it.said("reply")).toHaveLength(1);
   it.performAll();
-  it.give({ kind: "run", run: runAt("ERROR", 30), isLasting: true });
+  const again = () => it.give({ kind: "run", run: runAt("ERROR", 30), isLasting: true });
+  again();
   it.done("answer", { text: null, answered: 4 });
   expect(it.said("reply")).toEqual([]);
   expect(it.thread().runs[0]?.run?.state).toBe("ERROR");
+  it.run("QUEUED", 40);
+  again();
+  it.fails("answer");
+  expect(it.said("reply")).toEqual([]);
 });
 
 test("an end after a follow-up with an unknown outcome is told, while the follow-up is still looked up", () => {
