@@ -101,6 +101,16 @@ test("what was shown when an end was reported without an answer is no answer to 
   expect(textAt([agent("", 260), user("more", 172), agent("three", 172)])).toBe("three");
 });
 
+test("an answer that appears late to a question from before the clock was set back belongs to its own end", () => {
+  const asked = [user("go", 100)];
+  const silent = answerOf(asked, { endedAt: at(9) });
+  const late = [...asked, agent("one", 9)];
+  const textAt = (messages: TranscriptMessage[]) =>
+    answerOf(messages, { endedAt: at(97), answered: silent.answered, silentAt: at(9) }).text;
+  expect(textAt(late)).toBeNull();
+  expect(textAt([...late, user("on", 97), agent("two", 97)])).toBe("two");
+});
+
 test("a follow-up that was sent after the end was seen begins a later turn, whatever the times", () => {
   const isLater = (text: string) => text === "on";
   for (const seconds of [undefined, -50, 2, 9, 90]) {
