@@ -62,7 +62,7 @@ export function answerOf(
     silentAt != null &&
     // A message that is later than its end is from before the clock was set back.
     (!isAfter(silentAt, endedAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
-    !isAfter(said[asked]?.at, silentAt) &&
+    (asked < answered || !isAfter(said[asked]?.at, silentAt)) &&
     lastMs <= latestOf(silentAt) + lateAnswerMs;
   const covered = Math.max(answered, said.length);
   if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered: covered };

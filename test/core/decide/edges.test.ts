@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { takenCode } from "#core/outcome.ts";
 import {
   alice,
+  at,
   channel,
   comment,
   labelled,
@@ -203,6 +204,13 @@ test("the report of a cancelled run names the person who cancelled it", () => {
   it.run("CANCELLED", 20);
   it.done("answer", { text: null, answered: 2 });
   expect(it.said("reply")[0]).toContain("was cancelled by @bob");
+});
+
+test("an end that is reported without an answer covers what the conversation showed", () => {
+  const it = started();
+  it.run("FAILED", 20);
+  it.done("answer", { text: null, answered: 2 });
+  expect(it.thread().runs[0]).toMatchObject({ answered: 2, silentAt: at(20) });
 });
 
 test("a person who lists runs while the API is down soon gets an error", () => {
