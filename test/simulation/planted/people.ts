@@ -86,8 +86,9 @@ export const people: readonly Planted[] = [
   {
     name: "a snapshot from before a follow-up settles the run",
     promise: 5,
-    // In the first thousand seeds no follow-up is taken at that instant.
-    from: 1_303_391,
+    // A slow disk makes the instant longer at which a follow-up must be taken.
+    weather: { acts: 14, actsMs: 600_000, slowestWriteMs: 6_000 },
+    from: 300,
     plant: {
       decide: (decide) => (thread, event, now) => {
         if (event.kind !== "run" || event.followUps === undefined) return decide(thread, event, now);
