@@ -55,7 +55,8 @@ export function createAccepting(options: AcceptingOptions): Accepting {
     if (saved.answer === "saved" && saved.thread !== null) await keepScope(saved.thread.scope);
     const reply = earlyReply(event);
     if (reply === null) return saved;
-    if (saved.answer !== "ignored") early.drop(reply);
+    // A reply that was saved may wait for a run that is then not made; a later one may still be its own.
+    if (saved.answer !== "ignored" && saved.thread?.runs.length !== 0) early.drop(reply);
     else {
       early.keep(reply, saved.thread);
       // Its request may have been saved since the decision.

@@ -130,6 +130,23 @@ test("a reply also waits for its request in a thread that has none yet, or is mu
   expect(numbers(store.get(place).seen)).toEqual([0, 1, 11, 2, 3, 14]);
 });
 
+test("a reply that was saved for a run which then could not be attached waits for its request", async () => {
+  const { engine, clock, api } = real();
+  const sent: string[] = [];
+  const { followUp } = api;
+  api.followUp = (run, request) => {
+    sent.push(request.message.split("\n")[0] ?? "");
+    return followUp.call(api, run, request);
+  };
+  await engine.start();
+  expect(await engine.accept(said(0, 0, { mention: true, text: "attach run-404" }))).toBe("saved");
+  expect(await engine.accept(said(11, 2))).toBe("saved");
+  await clock.advance(60_000);
+  await engine.accept(mention(1, 1));
+  await clock.advance(10_000);
+  expect(sent).toEqual([expect.stringContaining("message 11")]);
+});
+
 test("a comment that overtakes its label waits for it", async () => {
   const { engine, store } = real();
   expect(await engine.accept(said(2, 2))).toBe("ignored");
