@@ -57,12 +57,15 @@ export function answerOf(
     ({ role, at }, index) => role === "user" && index > last && isAfter(at, said[last]?.at),
   );
   const asked = said.findLastIndex(({ role }, index) => role === "user" && index < last);
+  const begun = said.findLastIndex(({ role }, index) => role === "assistant" && index < asked) + 1;
+  // The prompt, and what a report covered, came before that report.
+  const isBegunBefore = begun < Math.max(answered, 1) || !isAfter(said[begun]?.at, silentAt);
   const lastMs = Date.parse(said[last]?.at ?? "");
   const isOfSilentEnd =
     silentAt != null &&
     // A message that is later than its end is from before the clock was set back.
     (!isAfter(silentAt, endedAt) || lastMs > latestOf(endedAt) + lateAnswerMs) &&
-    (asked < answered || !isAfter(said[asked]?.at, silentAt)) &&
+    isBegunBefore &&
     lastMs <= latestOf(silentAt) + lateAnswerMs;
   const covered = Math.max(answered, said.length);
   if (last < answered || isUnanswered || isOfSilentEnd) return { text: null, answered: covered };
@@ -114,5 +117,5 @@ function untilEnd(
 }
 
 /** False if either time is absent. */
-const isAfter = (at: string | undefined, than: string | undefined): boolean =>
+const isAfter = (at: string | undefined, than: string | null | undefined): boolean =>
   Date.parse(at ?? "") > Date.parse(than ?? "");

@@ -120,13 +120,16 @@ test("the clock was set back between two turns: the run's being still in that en
 });
 
 test("an answer that appears late to a question from before the clock was set back belongs to its own end", () => {
-  const asked = [user("go", 100)];
-  const silent = answerOf(asked, { endedAt: at(9) });
+  const asked = [user("go", 100), user("also", 101)];
   const late = [...asked, agent("one", 9)];
-  const textAt = (messages: TranscriptMessage[]) =>
-    answerOf(messages, { endedAt: at(97), answered: silent.answered, silentAt: at(9) }).text;
-  expect(textAt(late)).toBeNull();
-  expect(textAt([...late, user("on", 97), agent("two", 97)])).toBe("two");
+  for (const shown of [asked, asked.slice(0, 1), []]) {
+    const { answered } = answerOf(shown, { endedAt: at(9) });
+    expect(answered).toBe(shown.length);
+    const textAt = (messages: TranscriptMessage[]) =>
+      answerOf(messages, { endedAt: at(97), answered, silentAt: at(9) }).text;
+    expect(textAt(late)).toBeNull();
+    expect(textAt([...late, user("on", 97), agent("two", 97)])).toBe("two");
+  }
 });
 
 test("a follow-up that was sent after the end was seen begins a later turn, whatever the times", () => {
