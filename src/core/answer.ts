@@ -17,7 +17,7 @@ export interface TurnBounds {
   readonly silentAt?: string | null | undefined;
   /** Returns true for a person's message that was sent after the end was seen. */
   readonly isLater?: (text: string) => boolean;
-  /** Whether the run was still in this end after the conversation was read; counts only where its times are not in order. */
+  /** Whether the run was still in this end after the conversation was read; counts only where times are not in order. */
   readonly isCurrent?: boolean;
 }
 
@@ -29,13 +29,15 @@ export interface Answer {
 }
 
 /**
- * Returns whether no text of the agent is older than the one before it: otherwise the API's clock was set or jitters. A
- * person's message may be older, since one that is sent during a turn waits for the next.
+ * Returns whether the times of the agent's texts tell which belong to an end after the first `answered` messages: no later
+ * text is older than the one before it. A person's message may be, since one that is sent during a turn waits for the
+ * next. If earlier ones were so more than once, the API's clock jitters.
  */
-export const areTimesInOrder = (messages: readonly TranscriptMessage[]): boolean =>
-  messages
-    .filter(({ role }) => role === "assistant")
-    .every(({ at }, index, texts) => !isAfter(texts[index - 1]?.at, at));
+export function areTimesInOrder(messages: readonly TranscriptMessage[], answered: number): boolean {
+  const texts = messages.flatMap(({ role, at }, index) => (role === "assistant" ? [{ at, index }] : []));
+  const steps = texts.filter(({ at }, next) => isAfter(at, texts[next + 1]?.at));
+  return steps.length <= 1 && steps.every(({ index }) => index < answered);
+}
 
 /** Returns the last non-blank answer of the turn. Order goes before times, since the API's clock may be set. */
 export function answerOf(
@@ -46,7 +48,7 @@ export function answerOf(
     ({ role, text }, at) => at >= answered && role === "user" && isLater(text),
   );
   const known = later < 0 ? messages : messages.slice(0, later);
-  const said = areTimesInOrder(messages)
+  const said = areTimesInOrder(messages, answered)
     ? untilEnd(known, answered, endedAt)
     : isCurrent
       ? known

@@ -30,6 +30,8 @@ export interface HistoryOptions extends Pick<TownOptions, "world" | "settlingSec
   readonly quietWithinMs: number;
   /** The time limit after that until no run is followed any more; 0 skips this wait. */
   readonly settleWithinMs: number;
+  /** The bot counts as quiet after this long without work; if absent, 2 s: many ticks of the poller. */
+  readonly quietMs?: number;
   readonly onKill?: (count: number, way: Way) => void;
 }
 
@@ -78,13 +80,13 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
 
     const wrong: Wrong = (promise, what) => void violations.push({ promise, what });
     const lagMs = lagOf(options.world);
-    let isQuiet = await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs });
+    const quiet = { withinMs: quietWithinMs, lagMs, quietMs: options.quietMs ?? 2_000 };
+    let isQuiet = await untilQuiet(town, people, quiet);
     if (isQuiet && lagMs > 0) {
       // What the lists did not show yet at the last start is read back within minutes, or at the next start.
       await town.endBot("SIGTERM");
       isQuiet =
-        (await town.startBot().up) &&
-        (await untilQuiet(town, people, { withinMs: quietWithinMs, lagMs, isReadBack: true }));
+        (await town.startBot().up) && (await untilQuiet(town, people, { ...quiet, isReadBack: true }));
     }
     if (!isQuiet) wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     // After a follow-up the bot polls an ended run for a few more minutes.

@@ -19,13 +19,12 @@ export interface Healing {
 const lookMs = 250;
 /** A run that is still blocked so long after an answer got none: the thread may have passed it on to a newer run. */
 const unansweredMs = 20_000;
-/** The bot counts as quiet after this long without work, beside the world's lag: many ticks of the poller. */
-const quietMs = 2_000;
-
 /** When the bot counts as quiet. */
 export interface Quiet {
   readonly withinMs: number;
   readonly lagMs: number;
+  /** It has had no work for so long, beside the world's lag. */
+  readonly quietMs: number;
   /** Slack must be read back, too: the bot reads many threads in several minutes. */
   readonly isReadBack?: boolean;
 }
@@ -34,7 +33,7 @@ export interface Quiet {
 export async function untilQuiet(
   town: Town,
   people: Healing,
-  { withinMs, lagMs, isReadBack = false }: Quiet,
+  { withinMs, lagMs, quietMs, isReadBack = false }: Quiet,
 ): Promise<boolean> {
   /** When each question was answered. */
   const answered = new Map<string, number>();

@@ -111,7 +111,8 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const messages = shown ?? [];
   const answered = record.answered ?? 0;
   const isCurrent =
-    !areTimesInOrder(messages) && identityOf(await api.agentRuns.fetch(record.runId)) === identityOf(run);
+    !areTimesInOrder(messages, answered) &&
+    identityOf(await api.agentRuns.fetch(record.runId)) === identityOf(run);
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
     answered,
