@@ -103,7 +103,7 @@ const notShownYet: Fault = {
 };
 
 async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promise<Outcome> {
-  const { dispatch, run, tries, followUp } = effect;
+  const { dispatch, run, tries, followUp, again } = effect;
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const shown = await api.transcripts.messages(record.runId);
@@ -120,7 +120,8 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const lags = lacksFollowUp || (isMissing && answer.answered > 0);
   const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
-  if (tries < mostTries) return failed(notShownYet);
+  // An end that may have been told is not waited for, since its run may go on meanwhile, and the next answer appear.
+  if (tries < mostTries && !again) return failed(notShownYet);
   return { ok: true, kind: "answer", ...answer, text: answer.text || null };
 }
 
