@@ -126,7 +126,8 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const lags = lacksFollowUp || (isMissing && answered > 0);
   const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
-  if (tries < mostTries) return failed(notShownYet);
+  // An end that may have been told is not waited for, since its run may go on meanwhile, and the next answer appear.
+  if (tries < mostTries && !again) return failed(notShownYet);
   // A report that is repeated covers only what the agent has written since.
   const covered = again && answer.text === null ? answered : answer.answered;
   return { ok: true, kind: "answer", text: answer.text || null, answered: covered };

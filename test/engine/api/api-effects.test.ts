@@ -297,8 +297,9 @@ test("the answer that was reported with an earlier end is never reported again w
     return performAfter(made, { answered: 2 }, { ...answer, ...more });
   };
   expect(await read({ tries: 0 })).toMatchObject([{ ok: false, fault: { retryable: true } }]);
-  for (const again of [false, true])
-    expect(await read({ tries: 6, again })).toMatchObject([{ ok: true, text: null, answered: 2 }]);
+  expect(await read({ tries: 6 })).toMatchObject([{ ok: true, text: null, answered: 2 }]);
+  // The run may go on while an end that may have been told waits.
+  expect(await read({ tries: 0, again: true })).toMatchObject([{ ok: true, text: null, answered: 2 }]);
   const run = { ...answer.run, state: "CANCELLED" };
   expect(await read({ tries: 0, run })).toMatchObject([{ ok: true, kind: "answer", text: null }]);
 });
