@@ -97,8 +97,7 @@ function firstTurn(messages: readonly TranscriptMessage[], answered: number): re
 /**
  * Drops turns after the end, since an end may be read late: those that follow-ups began after it, and those of
  * follow-ups from before it that were answered after it. Of the first turn that is not reported yet, only what was
- * both asked and answered after the end is dropped: the API's clock may have been set back between a question and its
- * answer.
+ * both asked and answered after the end is dropped.
  */
 function untilEnd(
   messages: readonly TranscriptMessage[],
@@ -111,9 +110,11 @@ function untilEnd(
   const next = messages.findIndex((message, index) => {
     if (index <= answered || message.role !== "user") return false;
     const answer = messages.slice(index + 1).find(({ role }) => role === "assistant");
+    // Of a turn in which the clock was set back, the answer's time counts.
+    const isBegunLate = isLate(message, 0) && !isAfter(message.at, answer?.at);
     const isOfFirst = !messages.slice(answered, index).some(({ role }) => role === "assistant");
-    if (isOfFirst) return isLate(message, 0) && isLate(answer, lateAnswerMs);
-    return isLate(message, 0) || isLate(answer, lateAnswerMs);
+    const isAnsweredLate = isLate(answer, lateAnswerMs);
+    return isOfFirst ? isBegunLate && isAnsweredLate : isBegunLate || isAnsweredLate;
   });
   return next < 0 ? messages : messages.slice(0, next);
 }

@@ -43,6 +43,11 @@ test.each<[string, TranscriptMessage[], string | null]>([
     null,
   ],
   [
+    "counts although the clock was set back between its question and it",
+    [user("go", 1), agent("", 2), user("on", 130), agent("two", 10)],
+    "two",
+  ],
+  [
     "may be stored a moment after the end",
     [user("go", 1), agent("one", 2), user("on", 3), agent("two", 10.3)],
     "two",
