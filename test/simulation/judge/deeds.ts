@@ -195,8 +195,10 @@ const retried = (outside: Outside, deed: Deed): boolean =>
 
 /** True if a run may have been asked for before in the place; where the bot may not post, none begins. */
 const isFollowUp = (outside: Outside, deed: Deed): boolean =>
-  requestsBefore(outside, deed).length > 0 &&
-  !platformOf(outside, deed).isShut(deed.event.place ?? deed.event.scope);
+  // What waited behind a request that came to nothing is remembered like what was ignored.
+  requestsBefore(outside, deed).some(
+    (request) => deed.acked !== "saved" || canJoin(outside, deed, request),
+  ) && !platformOf(outside, deed).isShut(deed.event.place ?? deed.event.scope);
 
 /** True if the place was muted before, even if both events were still waiting for a permission. */
 const wasMuted = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>

@@ -175,7 +175,8 @@ export class RunsService {
         run.followUps.length = 0;
         for (const heard of this.heard) if (heard.run === run) heard.isLost = true;
       }
-      const said = run.random.chance(0.15) ? "" : answerMark(run.id, run.episodes.length);
+      const isSilent = run.random.chance(0.15) || !run.begun;
+      const said = isSilent ? "" : answerMark(run.id, run.episodes.length);
       run.answers.push(said);
       this.#say(run, "assistant", said);
       run.callOff();
