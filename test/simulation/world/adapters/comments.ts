@@ -15,6 +15,8 @@ export interface Listed {
   readonly body: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** The machine's time, of the bot's own. */
+  readonly madeAt?: number;
 }
 
 /** What the wire shows of one of the bot's comments. */
@@ -44,9 +46,9 @@ export class Comments {
   /** Every comment that exists, oldest first. */
   all(): readonly Listed[] {
     const people = this.#chat.readable.flatMap(({ event }) => saidBy(event));
-    const ours = [...this.#wires].flatMap(([{ id, place, deletedAt }, wire]) =>
+    const ours = [...this.#wires].flatMap(([{ id, place, deletedAt, at: madeAt }, wire]) =>
       deletedAt === null
-        ? [{ id: Number(id), issue: Number(place.split("#")[1]), login: botLogin, ...wire }]
+        ? [{ id: Number(id), issue: Number(place.split("#")[1]), login: botLogin, madeAt, ...wire }]
         : [],
     );
     return [...people, ...ours].sort((one, other) => one.id - other.id);
@@ -57,7 +59,9 @@ export class Comments {
   /** What one copy shows, which may lag. */
   listed(cause: Cause): readonly Listed[] {
     const isShown = this.#posts.copy(cause);
-    return this.all().filter(({ createdAt, login }) => isShown(Date.parse(createdAt), login === botLogin));
+    return this.all().filter(({ createdAt, madeAt }) =>
+      isShown(madeAt ?? Date.parse(createdAt), madeAt !== undefined),
+    );
   }
 }
 

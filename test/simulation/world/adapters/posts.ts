@@ -18,15 +18,16 @@ export class Posts {
   }
 
   /**
-   * Chooses a copy that may lag. The function returns whether it shows what was made then, by the platform's clock. What
-   * people did is late only where it is read back.
+   * Chooses a copy that may lag. The function returns whether it shows what was made at `at`: what people did, by the
+   * platform's clock, which is late only where it is read back; or what is `ours`, by the machine's time.
    */
   copy({ effect }: Cause): (at: number, ours: boolean) => boolean {
     const { lags, lagRate } = this.#machine.weather;
     const most = lags[this.#chat.name];
     const lagMs = most > 0 && (lagRate >= 1 || this.#copies.chance(lagRate)) ? most : 0;
-    const until = this.#machine.clock(this.#chat.name) - lagMs;
-    return (at, ours) => lagMs === 0 || (effect !== null && !ours) || at <= until;
+    const now = (ours: boolean): number =>
+      ours ? this.#machine.time.nowMs : this.#machine.clock(this.#chat.name);
+    return (at, ours) => lagMs === 0 || (effect !== null && !ours) || at <= now(ours) - lagMs;
   }
 
   /** Adds a message. `effect`: the id that it carries on the wire; null: it carries none. */

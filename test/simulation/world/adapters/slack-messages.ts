@@ -20,7 +20,7 @@ export interface Wire {
 export interface Listed {
   readonly ts: string;
   readonly threadTs: string;
-  /** By Slack's clock. */
+  /** By Slack's clock; of the bot's own, by the machine's time. */
   readonly at: number;
   readonly shown: Readonly<Record<string, unknown>>;
 }
@@ -48,7 +48,7 @@ export class SlackMessages {
     const people = this.#chat.readable.flatMap(({ event }) =>
       event.kind === "reply" ? [saidBy(event)] : [],
     );
-    const ours = [...this.#wires].flatMap(([{ id, place }, { gone, edited, ...wire }]): Listed[] => {
+    const ours = [...this.#wires].flatMap(([{ id, place, at }, { gone, edited, ...wire }]): Listed[] => {
       if (gone) return [];
       const shown = {
         user: botUser,
@@ -57,7 +57,7 @@ export class SlackMessages {
         ...wire,
         ...(edited ? { edited: { ts: id } } : {}),
       };
-      return [{ ts: id, threadTs: place.split(":")[3] ?? id, at: Number(id) * 1_000, shown }];
+      return [{ ts: id, threadTs: place.split(":")[3] ?? id, at, shown }];
     });
     return [...people, ...ours].sort((one, other) => Number(one.ts) - Number(other.ts));
   }
