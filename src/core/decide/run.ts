@@ -151,7 +151,9 @@ export function runChanged(
   }
   // What was told last, unless the run was seen in another state since.
   const told = record.told?.state === last?.state ? record.told : null;
-  const mayGoOn = record.reopened || (told !== null && isEnded(told.state) && record.open);
+  // The end of an earlier turn may be seen after the follow-up was taken, by lists that lag.
+  const isSettling = Date.parse(record.settlesAt ?? "") > draft.nowMs;
+  const mayGoOn = record.reopened || isSettling || (told !== null && isEnded(told.state) && record.open);
   const settlesAt = settlesAfter(draft.nowMs);
   const isSameState = told?.state === run.state;
   const isToldAlready = isTold(record, run);

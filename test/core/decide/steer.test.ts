@@ -136,6 +136,20 @@ test("a reply continues an ended run, whose next end is reported too", () => {
   expect(it.said("reply").join()).toContain("Did that too.");
 });
 
+test("ends of earlier turns that lists show late, after the last follow-up, leave the run followed", () => {
+  const it = started();
+  for (const words of ["one more thing", "and another"]) {
+    it.give(reply(words));
+    it.done("follow-up", {});
+  }
+  for (const second of [10, 14]) {
+    it.run("SUCCEEDED", second);
+    it.performAll();
+    expect(it.thread().runs[0]?.open).toBe(true);
+    it.run("QUEUED", second + 2);
+  }
+});
+
 test("an end is reported once, although sweeps show it repeatedly", () => {
   const it = started();
   it.run("SUCCEEDED", 10);

@@ -37,6 +37,12 @@ function isSearched({ world, deeds }: Outside, { event, saidAt = 0 }: Deed): boo
   const { platform } = event.by;
   const since = world.disk.notedAt.get(`heard-until-${platform}`) ?? Number.POSITIVE_INFINITY;
   if (saidAt < since) return false;
+  // Until a search has kept the platform's time, the bot has its own clock alone.
+  const keptAt = world.disk.notedAt.get(`kept-${platform}`) ?? Number.POSITIVE_INFINITY;
+  const setBackMs = world.machine.weather.clocks.bot.steps
+    .filter(({ atMs, byMs }) => byMs < 0 && atMs > since - world.machine.time.startMs)
+    .reduce((sum, { byMs }) => sum - byMs, 0);
+  if (saidAt < keptAt && setBackMs > searchedMs) return false;
   // What belongs to a document that can't be read can't be saved, and is searched for as long as anything else.
   const thread = world.disk.lead(event.place ?? "");
   if (world.disk.wasUnreadable.some(({ id, until }) => id === thread && saidAt + searchedMs < until))

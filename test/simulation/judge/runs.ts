@@ -61,6 +61,10 @@ function checkOrder({ world, followUps, wrong }: Outside, byId: ReadonlyMap<stri
         if (!later || !earlier || later.event.place !== earlier.event.place) continue;
         // A follow-up that was ignored first, and taken when it was delivered again, has no order.
         if (later.acked !== "saved") continue;
+        // Nor has one that was ignored before the request of both, while the other waited for a run in vain.
+        const savedAt = byId.get(firstOf(dispatchOfRun(run) ?? ""))?.ackedAt ?? null;
+        const cameBefore = savedAt !== null && earlier.triedAt !== null && earlier.triedAt < savedAt;
+        if (earlier.acked === "ignored" && cameBefore) continue;
         // Who reads back finds what was said in its order.
         if (world.machine.weather.catchUpMs !== null && (earlier.saidAt ?? 0) < (later.saidAt ?? 0)) continue;
         if (later.ackedAt !== null && earlier.triedAt !== null && later.ackedAt < earlier.triedAt) {
