@@ -41,13 +41,14 @@ async function searchFirst(
 ): Promise<Outcome | null> {
   const { dispatch, tries } = effect;
   const search = searchFor(record, effect.since, api);
-  // Our clock may have been set while no process ran: the absence from a shorter time proves nothing.
-  const atLeastMs = settlesInMs > 0 ? search.ageMs : Math.max(search.ageMs, unknownAgeMs);
+  // Our clock may have been set while no process ran: the absence from a shorter time proves nothing. The clock that
+  // nobody can set does not count the time for which the machine slept.
+  const leastMs = ageMs ?? (settlesInMs > 0 ? search.ageMs : unknownAgeMs);
   const begun = settlesInMs > 0 ? undefined : api.searches.get(dispatch);
   const progress = begun ?? newProgress();
   api.searches.delete(dispatch);
   try {
-    const wanted = { ...search, ageMs: ageMs ?? atLeastMs };
+    const wanted = { ...search, ageMs: Math.max(search.ageMs, leastMs) };
     const { runs, isComplete } = await findDispatch(api.agentRuns, dispatch, wanted, progress);
     const kept = runToKeep(record, runs);
     const found = runs.find((run) => run.run_id === kept);
