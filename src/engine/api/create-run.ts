@@ -65,12 +65,20 @@ async function searchFirst(
   }
 }
 
-/** Returns where to search for the record's run, which was asked for at `since`, RFC 3339, by our clock. */
+/** One try searches no longer than this, so that it can still create the run; see `withGuardedWrites`. */
+const longestSearchMs = 60_000;
+
+/** Returns where to search from now on for the record's run, which was asked for at `since`, RFC 3339, by our clock. */
 export function searchFor({ request, factory }: RunRecord, since: string, { clock }: Api): DispatchSearch {
   // A factory chooses its runs' names itself, and a skill may do so.
   const isNamed = factory === undefined && request?.skill === undefined;
-  const ageMs = clock.now() - Date.parse(since);
-  return { ageMs, name: isNamed ? request?.config.name : undefined, hasMetadata: factory === undefined };
+  const endsAt = clock.elapsed() + longestSearchMs;
+  return {
+    ageMs: clock.now() - Date.parse(since),
+    name: isNamed ? request?.config.name : undefined,
+    hasMetadata: factory === undefined,
+    mayGoOn: () => clock.elapsed() < endsAt,
+  };
 }
 
 async function dispatchToFactory(
