@@ -239,7 +239,7 @@ export interface Store {
 export interface Clock {
   /** Milliseconds since the epoch. The clock may be set at any time. */
   now(): number;
-  /** Milliseconds since a fixed moment of this process; nobody can set this clock. */
+  /** Milliseconds since a fixed moment of this process; nobody can set this clock, but it may stop while the machine sleeps. */
   elapsed(): number;
   /** Calls `then` once, after at least `ms`; the returned function cancels the call. */
   after(ms: number, then: () => void): () => void;

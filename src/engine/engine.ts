@@ -185,9 +185,11 @@ export function createEngine(options: EngineOptions): Engine {
   /** Resolves with whether every unsettled thread is loaded: some may be unreadable for now. */
   async function load(): Promise<boolean> {
     const meanwhile = new Set<Ref>();
+    const scopes = new Set<Scope>();
     changedMeanwhile = meanwhile;
     try {
       for await (const thread of store.unsettled()) {
+        scopes.add(thread.scope);
         if (!meanwhile.has(thread.id) && !unsettled.has(thread.id)) onSaved(thread, thread);
       }
       return true;
@@ -197,6 +199,18 @@ export function createEngine(options: EngineOptions): Engine {
       return false;
     } finally {
       changedMeanwhile = null;
+      await keepScopes(scopes);
+    }
+  }
+
+  /** Saves the scopes again: the last process may have died between saving an event and its scope. */
+  async function keepScopes(scopes: ReadonlySet<Scope>): Promise<void> {
+    for (const scope of scopes) {
+      try {
+        await keepScope(scope);
+      } catch (error) {
+        log.warn("A scope could not be saved", { scope, error });
+      }
     }
   }
 

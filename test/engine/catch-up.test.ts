@@ -5,7 +5,7 @@ import { createCatchUp } from "#engine/catch-up.ts";
 import { createEngine } from "#engine/engine.ts";
 import type { Missed, Notes } from "#ports.ts";
 import { createHandClock } from "#test/support/engine/hand-clock.ts";
-import { command, setUp } from "#test/support/engine/set-up.ts";
+import { command, create, setUp } from "#test/support/engine/set-up.ts";
 import { newThread } from "#test/support/engine/small-decide.ts";
 import { createStandInPlatform } from "#test/support/engine/stand-in-platform.ts";
 import { recordingLog, silentLog } from "#test/support/logs.ts";
@@ -215,6 +215,24 @@ test("an event is saved only with its scope, so that no later process forgets to
   await second.clock.advance(0);
   expect(second.looks[0]?.scopes).toEqual(["chat:room"]);
   await first.engine.stop();
+  await second.engine.stop();
+});
+
+test("a process that dies before the scope of an event is saved leaves it to the next one", async () => {
+  const first = begin();
+  await first.engine.start();
+  await first.clock.advance(0);
+  const { keepNote } = first.kept;
+  first.kept.keepNote = () => new Promise(() => {});
+  first.asks.set("e1", [create("d1")]);
+  void first.engine.accept(command("chat:C1:1", { id: "e1" }));
+  await first.clock.advance(0);
+  expect(first.store.get("chat:C1:1").seen).toEqual(["e1"]);
+  first.kept.keepNote = keepNote;
+  const second = first.again();
+  await second.engine.start();
+  await second.clock.advance(0);
+  expect(second.looks[0]?.scopes).toEqual(["chat:room"]);
   await second.engine.stop();
 });
 

@@ -41,13 +41,14 @@ async function searchFirst(
 ): Promise<Outcome | null> {
   const { dispatch, tries } = effect;
   const search = searchFor(record, effect.since, api);
-  // Our clock may have been set while no process ran: the absence from a shorter time proves nothing.
-  const atLeastMs = settlesInMs > 0 ? search.ageMs : Math.max(search.ageMs, unknownAgeMs);
+  // Our clock may have been set while no process ran: the absence from a shorter time proves nothing. The clock that
+  // nobody can set does not count the time for which the machine slept.
+  const leastMs = ageMs ?? (settlesInMs > 0 ? search.ageMs : unknownAgeMs);
   const begun = settlesInMs > 0 ? undefined : api.searches.get(dispatch);
   const progress = begun ?? newProgress();
   api.searches.delete(dispatch);
   try {
-    const wanted = { ...search, ageMs: ageMs ?? atLeastMs };
+    const wanted = { ...search, ageMs: Math.max(search.ageMs, leastMs) };
     const { runs, isComplete } = await findDispatch(api.agentRuns, dispatch, wanted, progress);
     const kept = runToKeep(record, runs);
     const found = runs.find((run) => run.run_id === kept);
@@ -64,12 +65,20 @@ async function searchFirst(
   }
 }
 
-/** Returns where to search for the record's run, which was asked for at `since`, RFC 3339, by our clock. */
+/** One try searches no longer than this, so that it can still create the run; see `withGuardedWrites`. */
+const longestSearchMs = 60_000;
+
+/** Returns where to search from now on for the record's run, which was asked for at `since`, RFC 3339, by our clock. */
 export function searchFor({ request, factory }: RunRecord, since: string, { clock }: Api): DispatchSearch {
   // A factory chooses its runs' names itself, and a skill may do so.
   const isNamed = factory === undefined && request?.skill === undefined;
-  const ageMs = clock.now() - Date.parse(since);
-  return { ageMs, name: isNamed ? request?.config.name : undefined, hasMetadata: factory === undefined };
+  const endsAt = clock.elapsed() + longestSearchMs;
+  return {
+    ageMs: clock.now() - Date.parse(since),
+    name: isNamed ? request?.config.name : undefined,
+    hasMetadata: factory === undefined,
+    mayGoOn: () => clock.elapsed() < endsAt,
+  };
 }
 
 async function dispatchToFactory(

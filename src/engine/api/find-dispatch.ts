@@ -5,7 +5,7 @@ import type { AgentRuns, RunQuery } from "#ports.ts";
 import { isApiFault } from "./api-fault.ts";
 import { readPages } from "./read-pages.ts";
 
-/** One try reads so many pages, which takes it seconds. */
+/** One try reads so many pages. */
 const mostPages = 100;
 
 /** What to search for, and where. */
@@ -16,6 +16,8 @@ export interface DispatchSearch {
   readonly name: string | undefined;
   /** Whether the run has the dispatch's metadata; a factory's run has only the reference line. */
   readonly hasMetadata: boolean;
+  /** Whether this try may read another page. */
+  readonly mayGoOn: () => boolean;
 }
 
 /** How far a search has read, so that another try can go on there. */
@@ -62,7 +64,7 @@ export async function findDispatch(
 async function readBack(
   agentRuns: AgentRuns,
   dispatch: DispatchId,
-  { ageMs, name }: DispatchSearch,
+  { ageMs, name, mayGoOn }: DispatchSearch,
   progress: Progress,
   filter: Pick<RunQuery, "metadata">,
 ): Promise<Found> {
@@ -73,7 +75,7 @@ async function readBack(
       progress.cursor = page.page_info.next_cursor ?? undefined;
       return page;
     },
-    { ...(name === undefined ? {} : { name }), by: "created_at", mostPages },
+    { ...(name === undefined ? {} : { name }), by: "created_at", mostPages, mayGoOn },
     async (runs, servedAt) => {
       const times = runs.map((run) => Date.parse(run.created_at));
       const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times.filter(Number.isFinite));

@@ -13,6 +13,8 @@ export interface Reading {
   /** Milliseconds since the epoch by the API's clock; absent: from the beginning. */
   readonly after?: number;
   readonly mostPages: number;
+  /** Whether another page may be read; absent: it may. */
+  readonly mayGoOn?: () => boolean;
 }
 
 /**
@@ -20,7 +22,7 @@ export interface Reading {
  * rather than missed. A service that ignores the filters is read up to a page of only older runs.
  *
  * Resolves with `complete`, with `enough` as soon as `visit` does, or with `cut` if pages are left after
- * `mostPages`, or can't be reached. Rejects like `AgentRuns.list` and `visit`.
+ * `mostPages`, may not be read any more, or can't be reached. Rejects like `AgentRuns.list` and `visit`.
  */
 export async function readPages(
   list: AgentRuns["list"],
@@ -47,6 +49,7 @@ export async function readPages(
     if (after !== undefined && runs.length > 0 && runs.every((run) => Date.parse(run[by]) < after)) {
       return "complete";
     }
+    if (reading.mayGoOn?.() === false) return "cut";
     cursors.add(next);
     cursor = next;
   }

@@ -1,5 +1,4 @@
 /** The bot's comments: posted once, found again by their marker, edited in place. */
-
 import type { Octokit } from "@octokit/rest";
 import { z } from "zod";
 import { windowStart } from "#base/window.ts";

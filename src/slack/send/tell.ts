@@ -1,5 +1,5 @@
 import { WebAPIPlatformError, type WebClient } from "@slack/web-api";
-import { retryAfterMs } from "#base/network-fault.ts";
+import { retryAfterMs, unanswered } from "#base/network-fault.ts";
 import type { TellEffect } from "#core/effect.ts";
 import type { Outcome } from "#core/outcome.ts";
 import { faultOf, faultOfStatus, unreachable } from "#slack/faults.ts";
@@ -63,6 +63,7 @@ async function respond(
   { call, timeoutMs }: Responding,
 ): Promise<Outcome | "expired"> {
   let response: Response;
+  let text: string;
   try {
     response = await call(url, {
       method: "POST",
@@ -75,10 +76,12 @@ async function respond(
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });
-    await response.body?.cancel();
+    text = await response.text();
   } catch (error) {
     return { ok: false, fault: faultOf(error) };
   }
+  // The page of a proxy does not come from Slack.
+  if (response.ok && text.trimStart().startsWith("<")) return { ok: false, fault: unanswered("Slack", null) };
   if (response.ok) return told;
   if (response.status === 429 || response.status >= 500) {
     const waitMs = retryAfterMs(response.headers.get("retry-after"));

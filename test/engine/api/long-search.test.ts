@@ -78,3 +78,15 @@ test("a search begins again if the service has forgotten how far it was", async 
   expect(made.api.count("create")).toBe(1);
   expect(runId()).toBe(`run-${others + 1}`);
 });
+
+test("a run that was never made is made although the service takes seconds for each page", async () => {
+  const list = made.api.list.bind(made.api);
+  for (let n = 0; n < 40; n += 1) made.api.runs.delete(`other-${n}`);
+  made.api.list = (query) =>
+    new Promise((resolve) => {
+      made.clock.after(2_500, () => resolve(list(query)));
+    });
+  await dispatch(false);
+  await made.clock.advance(3 * longMs);
+  expect(made.api.count("create")).toBe(2);
+});

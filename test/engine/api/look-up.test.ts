@@ -136,6 +136,23 @@ test("a run from before our clock was set back while no process ran is found", a
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
 });
 
+test("a run from before the machine slept is found, though only the wall clock counts its sleep", async () => {
+  const made = setUp();
+  const { api, clock } = made;
+  api.givesTime = true;
+  api.pageSize = 1;
+  api.afterwards = (call) => {
+    if (call !== "create" || api.count("create") > 1) return;
+    clock.step(8 * 3_600_000);
+    for (let n = 0; n < 3; n += 1) api.add({ run_id: `other-${n}`, created_at: "2026-01-01T07:00:00Z" });
+    throw new Refusal(timedOut);
+  };
+  await dispatch(made);
+  await clock.advance(settlingMs);
+  expect(api.count("create")).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
+});
+
 test("no run is created while the search fails", async () => {
   const made = setUp();
   losesTheAnswer(made, "create");

@@ -203,8 +203,12 @@ const retried = (outside: Outside, deed: Deed): boolean =>
 const isFollowUp = (outside: Outside, deed: Deed): boolean =>
   // What waited behind a request that came to nothing is remembered like what was ignored.
   requestsBefore(outside, deed).some(
-    (request) => deed.acked !== "saved" || canJoin(outside, deed, request),
+    (request) => deed.acked !== "saved" || hadCard(outside, request, deed) || canJoin(outside, deed, request),
   ) && !platformOf(outside, deed).isShut(deed.event.place ?? deed.event.scope);
+
+/** True if the request's card was there when the reply was delivered. */
+const hadCard = ({ posted }: Outside, { event: { id } }: Deed, { triedAt }: Deed): boolean =>
+  posted.some((one) => one.kind === "card" && one.dispatch === id && one.at < (triedAt ?? 0));
 
 /** True if the place was muted before, even if both events were still waiting for a permission. */
 const wasMuted = ({ deeds }: Outside, { event, saidAt = 0 }: Deed): boolean =>

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import type { ReadEffect } from "#core/effect.ts";
 import { emptyWorkspace, type SlackMessage } from "#sandbox/slack/workspace.ts";
@@ -61,6 +64,16 @@ test("a private message that Slack limits or fails is tried again", async () => 
   world.slack.fail({ method: "respond", with: { hang: "before" } });
   expect(await faultOf(world.platform, effect)).toMatchObject({ certainty: "unknown", retryable: true });
   expect(whispers(world)).toEqual([]);
+});
+
+test("a proxy's page in place of Slack's answer is not taken for it", async () => {
+  await using world = await createWorld();
+  const proxy = createServer((_, response) => void response.end("<html>Try again later.</html>"));
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  const { port } = proxy.address() as AddressInfo;
+  const effect = tell(general, { answerVia: `http://127.0.0.1:${port}/respond` });
+  expect(await faultOf(world.platform, effect)).toMatchObject({ certainty: "unknown", retryable: true });
+  proxy.close();
 });
 
 test("where the bot can't post, and the response URL has expired, a private message is a direct one", async () => {
