@@ -47,7 +47,8 @@ async function searchFirst(
   const progress = begun ?? newProgress();
   api.searches.delete(dispatch);
   try {
-    const wanted = { ...search, ageMs: ageMs ?? atLeastMs };
+    // Either clock may show too little: ours may be set back, and the monotonic one stands while the machine sleeps.
+    const wanted = { ...search, ageMs: Math.max(ageMs ?? atLeastMs, search.ageMs) };
     const { runs, isComplete } = await findDispatch(api.agentRuns, dispatch, wanted, progress);
     const kept = runToKeep(record, runs);
     const found = runs.find((run) => run.run_id === kept);

@@ -136,6 +136,22 @@ test("a run from before our clock was set back while no process ran is found", a
   expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
 });
 
+test("a run that was created before the machine slept is found, although only the wall clock counted the sleep", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "create");
+  const { api, clock } = made;
+  api.givesTime = true;
+  api.listLagMs = 30_000;
+  await dispatch(made);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBeNull();
+  const sleepMs = 2 * 60 * 60_000;
+  clock.step(sleepMs);
+  api.skewMs += sleepMs;
+  await clock.advance(settlingMs);
+  expect(api.count("create")).toBe(1);
+  expect(made.store.get("chat:a").runs[0]?.runId).toBe("run-1");
+});
+
 test("no run is created while the search fails", async () => {
   const made = setUp();
   losesTheAnswer(made, "create");
