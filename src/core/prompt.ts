@@ -27,7 +27,8 @@ export function visible(text: string): string {
   return text
     .toWellFormed()
     .replace(unseen, (mark, index: number) => (joined.has(index) || mark === "\r" ? mark : ""))
-    .replace(/\r\n?/g, "\n")
+    // Unicode's line and paragraph separators begin a line too, which would not be quoted.
+    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .trim();
 }
 
