@@ -70,11 +70,12 @@ function asksForRun(event: PersonEvent): boolean {
 
 const givesRun = ({ kind }: Command): boolean => kind === "run" || kind === "attach";
 
-/** Returns the commands whose run is still being looked for, if the thread has no other. */
+/** Returns the commands whose run is still being looked for, if the thread has no other that started. */
 const attaching = ({ runs, effects }: Thread): readonly CommandEvent[] =>
   effects.flatMap((effect) => {
     const asked = effect.kind === "hand-over" ? effect.event : effect.kind === "fetch" ? effect.asked : null;
-    return runs.length === 0 && asked !== null && asksForRun(asked) ? [asked] : [];
+    const isOnly = runs.every(({ failed }) => failed !== null);
+    return isOnly && asked !== null && asksForRun(asked) ? [asked] : [];
   });
 
 const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
