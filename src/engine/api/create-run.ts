@@ -8,6 +8,9 @@ import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, rejected } from "./api.ts";
 import { type DispatchSearch, findDispatch, newProgress } from "./find-dispatch.ts";
 
+/** One try searches for so long: the create after it must still begin in time, see `withGuardedWrites`. */
+const longestSearchMs = 60_000;
+
 /** Creates the dispatch's run, directly or through its factory. An uncertain attempt first searches for it. */
 export async function createRun(
   api: Api,
@@ -46,9 +49,11 @@ async function searchFirst(
   const begun = settlesInMs > 0 ? undefined : api.searches.get(dispatch);
   const progress = begun ?? newProgress();
   api.searches.delete(dispatch);
+  const beganMs = api.clock.elapsed();
+  const isLate = (): boolean => api.clock.elapsed() - beganMs > longestSearchMs;
   try {
     // Either clock may show too little: ours may be set back, and the monotonic one stands while the machine sleeps.
-    const wanted = { ...search, ageMs: Math.max(ageMs ?? atLeastMs, search.ageMs) };
+    const wanted = { ...search, ageMs: Math.max(ageMs ?? atLeastMs, search.ageMs), isLate };
     const { runs, isComplete } = await findDispatch(api.agentRuns, dispatch, wanted, progress);
     const kept = runToKeep(record, runs);
     const found = runs.find((run) => run.run_id === kept);

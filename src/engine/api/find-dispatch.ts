@@ -16,6 +16,8 @@ export interface DispatchSearch {
   readonly name: string | undefined;
   /** Whether the run has the dispatch's metadata; a factory's run has only the reference line. */
   readonly hasMetadata: boolean;
+  /** Returns whether this try has read for long enough; absent: it never has. */
+  readonly isLate?: () => boolean;
 }
 
 /** How far a search has read, so that another try can go on there. */
@@ -62,15 +64,17 @@ export async function findDispatch(
 async function readBack(
   agentRuns: AgentRuns,
   dispatch: DispatchId,
-  { ageMs, name }: DispatchSearch,
+  { ageMs, name, isLate }: DispatchSearch,
   progress: Progress,
   filter: Pick<RunQuery, "metadata">,
 ): Promise<Found> {
   const { cursor, found } = progress;
+  let isCut = false;
   const end = await readPages(
     async (query) => {
       const page = await agentRuns.list({ ...(cursor === undefined ? {} : { cursor }), ...query, ...filter });
-      progress.cursor = page.page_info.next_cursor ?? undefined;
+      const { has_next_page, next_cursor } = page.page_info;
+      progress.cursor = has_next_page ? (next_cursor ?? undefined) : undefined;
       return page;
     },
     { ...(name === undefined ? {} : { name }), by: "created_at", mostPages },
@@ -84,10 +88,12 @@ async function readBack(
         (run) => isOfDispatch(run, dispatch) && !(Date.parse(run.created_at) < start),
       );
       for (const run of ofDispatch) found.set(run.run_id, run);
-      return runs.length > 0 && times.every((time) => time < start) ? "enough" : "more";
+      if (runs.length > 0 && times.every((time) => time < start)) return "enough";
+      isCut = progress.cursor !== undefined && isLate?.() === true;
+      return isCut ? "enough" : "more";
     },
   );
-  return { runs: [...found.values()], isComplete: end !== "cut" };
+  return { runs: [...found.values()], isComplete: end !== "cut" && !isCut };
 }
 
 /**

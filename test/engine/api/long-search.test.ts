@@ -78,3 +78,15 @@ test("a search begins again if the service has forgotten how far it was", async 
   expect(made.api.count("create")).toBe(1);
   expect(runId()).toBe(`run-${others + 1}`);
 });
+
+test("a search whose pages come slowly goes on in later tries too, and the run is made after it", async () => {
+  const { api, clock } = made;
+  const list = api.list.bind(api);
+  api.list = async (query) => {
+    await new Promise<void>((resolve) => clock.after(3_000, resolve));
+    return list(query);
+  };
+  await dispatch(false);
+  await clock.advance(6 * longMs);
+  expect(api.count("create")).toBe(2);
+});
