@@ -170,10 +170,15 @@ function apply(draft: Draft, event: PersonEvent): void {
   }
 }
 
+/** Further replies that are refused stay unmarked: nobody can hold up the reports behind their marks. */
+const mostRefusalsToMark = 10;
+const refusalsToMark = ({ thread }: Draft): number =>
+  thread.effects.filter((effect) => effect.kind === "react" && effect.reaction === "refused").length;
+
 /** Refuses the event. A public note is sent only once, so that nobody can make the bot flood a place. */
 function refuse(draft: Draft, event: PersonEvent, refusal: Refusal): void {
   if (event.kind === "reply" && !event.mention) {
-    markRefused(draft, event);
+    if (refusalsToMark(draft) < mostRefusalsToMark) markRefused(draft, event);
     if (once(draft, "refused replies")) tell(draft, event, notes.replyRefusedView(refusal));
     return;
   }
