@@ -75,8 +75,8 @@ export interface Attempt {
    */
   readonly settlesInMs: number;
   /**
-   * Milliseconds since before the first try, by `Clock.elapsed`. Absent: another process may have tried it first, and
-   * our clock may have been set since.
+   * Milliseconds since before the first try, by `Clock.elapsed`, which may stand while the machine sleeps. Absent: another
+   * process may have tried it first, and our clock may have been set since.
    */
   readonly ageMs?: number;
 }

@@ -21,13 +21,14 @@ const joiner =
 /**
  * Removes invisible characters, so that the agent reads the same text as the people who review it, and the
  * halves of characters that were cut in two. Each adapter removes what its platform hides, like HTML comments.
+ * Every line ends with a line feed, since a line after another mark would not be quoted.
  */
 export function visible(text: string): string {
   const joined = new Set(Array.from(text.matchAll(joiner), ({ index }) => index));
   return text
     .toWellFormed()
     .replace(unseen, (mark, index: number) => (joined.has(index) || mark === "\r" ? mark : ""))
-    .replace(/\r\n?/g, "\n")
+    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .trim();
 }
 

@@ -1,4 +1,4 @@
-/** Repositories and labels of people who want what is not theirs. */
+/** Repositories, labels and replies of people who want what is not theirs. */
 import { expect, test } from "vitest";
 import { createDecide } from "#core/decide/decide.ts";
 import { presentName } from "#core/decide/places.ts";
@@ -75,6 +75,19 @@ test("a label of somebody who may not ask hides nobody else's", () => {
   it.outcome(it.one("permission").id, { ok: true, kind: "permission", permission: "read" });
   it.give(labelled("agent", { id: "github:labeled:5", recovered: true, by: writer, at: at(40), place }));
   expect(it.thread().runs).toHaveLength(1);
+});
+
+test("many replies of somebody who may not ask hold up no report", () => {
+  const it = story();
+  it.give(labelled("agent", { by: writer, at: at(0) }));
+  it.performAll();
+  it.run("INPROGRESS", 5);
+  it.performAll();
+  const by = { ...mallory, permission: "read" as const };
+  for (let count = 0; count < 300; count += 1)
+    it.give(comment("hey", { id: `github:comment:${count}`, message: `${count}`, by, at: at(10 + count) }));
+  expect(it.effects("react").length).toBeGreaterThan(0);
+  expect(it.effects("react").length).toBeLessThanOrEqual(10);
 });
 
 test("names of one repository, and repositories that are gone, cost a search next to nothing", () => {

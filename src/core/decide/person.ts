@@ -70,11 +70,12 @@ function asksForRun(event: PersonEvent): boolean {
 
 const givesRun = ({ kind }: Command): boolean => kind === "run" || kind === "attach";
 
-/** Returns the commands whose run is still being looked for, if the thread has no other. */
+/** Returns the commands whose run is still being looked for, if the thread has no other that started. */
 const attaching = ({ runs, effects }: Thread): readonly CommandEvent[] =>
   effects.flatMap((effect) => {
     const asked = effect.kind === "hand-over" ? effect.event : effect.kind === "fetch" ? effect.asked : null;
-    return runs.length === 0 && asked !== null && asksForRun(asked) ? [asked] : [];
+    const isOnly = runs.every(({ failed }) => failed !== null);
+    return isOnly && asked !== null && asksForRun(asked) ? [asked] : [];
   });
 
 const isBefore = (one: string, other: string): boolean => Date.parse(one) < Date.parse(other);
@@ -169,10 +170,15 @@ function apply(draft: Draft, event: PersonEvent): void {
   }
 }
 
+/** Further replies that are refused stay unmarked: nobody can hold up the reports behind their marks. */
+const mostRefusalsToMark = 10;
+const refusalsToMark = ({ thread }: Draft): number =>
+  thread.effects.filter((effect) => effect.kind === "react" && effect.reaction === "refused").length;
+
 /** Refuses the event. A public note is sent only once, so that nobody can make the bot flood a place. */
 function refuse(draft: Draft, event: PersonEvent, refusal: Refusal): void {
   if (event.kind === "reply" && !event.mention) {
-    markRefused(draft, event);
+    if (refusalsToMark(draft) < mostRefusalsToMark) markRefused(draft, event);
     if (once(draft, "refused replies")) tell(draft, event, notes.replyRefusedView(refusal));
     return;
   }

@@ -110,9 +110,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const shown = await api.transcripts.messages(record.runId);
   const messages = shown ?? [];
   const answered = record.answered ?? 0;
-  const isCurrent =
-    !areTimesInOrder(messages, answered) &&
-    identityOf(await api.agentRuns.fetch(record.runId)) === identityOf(run);
+  const isCurrent = !areTimesInOrder(messages, answered) && (await isStillAt(api, record.runId, effect));
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
     answered,
@@ -131,6 +129,16 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   // A report that is repeated covers only what the agent has written since.
   const covered = again && answer.text === null ? answered : answer.answered;
   return { ok: true, kind: "answer", text: answer.text || null, answered: covered };
+}
+
+/** Returns whether the run is still in this end; false too if it can't be read, which must not cost the answer. */
+async function isStillAt(api: Api, runId: RunId, { run, tries }: AnswerEffect): Promise<boolean> {
+  try {
+    return identityOf(await api.agentRuns.fetch(runId)) === identityOf(run);
+  } catch (error) {
+    if (faultOf(error).retryable && tries < mostLaggingTries) throw error;
+    return false;
+  }
 }
 
 /** Lists the scope's runs of any config name, since a factory, a skill or a person may have chosen another. */

@@ -72,7 +72,8 @@ async function readBack(
   const end = await readPages(
     async (query) => {
       const page = await agentRuns.list({ ...(cursor === undefined ? {} : { cursor }), ...query, ...filter });
-      progress.cursor = page.page_info.next_cursor ?? undefined;
+      const { has_next_page, next_cursor } = page.page_info;
+      progress.cursor = has_next_page ? (next_cursor ?? undefined) : undefined;
       return page;
     },
     { ...(name === undefined ? {} : { name }), by: "created_at", mostPages, mayGoOn },

@@ -57,6 +57,14 @@ export function createKnownRepositories() {
     return known;
   };
 
+  /** Returns what is known under the present and the former names of the scope's repository. */
+  const allNames = (scope: Scope): readonly (readonly [Scope, Known])[] => {
+    const known = at(scope);
+    const isSame = ([name, { id }]: readonly [Scope, Known]): boolean =>
+      name === scope || (id !== undefined && id === known.id);
+    return [...repositories].filter(isSame);
+  };
+
   const leaveUnread = (known: Known, sinceMs: number): void => {
     known.unreadMs = Math.min(sinceMs, known.unreadMs ?? sinceMs);
   };
@@ -103,16 +111,18 @@ export function createKnownRepositories() {
           leaveUnread(known, sinceMs);
         } else {
           known.triedMs = nowMs;
-          yield [scope, Math.min(sinceMs, known.unreadMs ?? sinceMs)];
+          yield [scope, Math.min(sinceMs, ...allNames(scope).map(([, { unreadMs = sinceMs }]) => unreadMs))];
         }
       }
     },
 
-    /** Notes that the repository was read. */
-    read(scope: Scope): void {
-      const known = at(scope);
-      delete known.unreadMs;
-      delete known.waits;
+    /** Notes that the repository was read; returns its names. */
+    read(scope: Scope): readonly Scope[] {
+      return allNames(scope).map(([name, known]) => {
+        delete known.unreadMs;
+        delete known.waits;
+        return name;
+      });
     },
 
     /** Notes that it can't be read, and whether GitHub does not find it; returns whether that is new. */

@@ -168,8 +168,7 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
           continue;
         }
         events.push(...missed);
-        known.read(scope);
-        gaps.read(scope);
+        for (const name of known.read(scope)) gaps.read(name);
         reads += 1;
       } catch (error) {
         const { limited, retryable, reason } = faultOf(error, now());

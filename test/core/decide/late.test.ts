@@ -59,6 +59,22 @@ test.each(["reply", "mention"] as const)("a %s waits for the run that is still b
   ]);
 });
 
+test("a mention behind an attach waits for its run, also where another run never started", () => {
+  const it = story();
+  it.give(mention("fix it", { at: at(90) }));
+  it.fails("create");
+  it.give(mention("attach run-1", { at: at(100), first: false }));
+  it.give(mention("use the new parser", { at: at(101), first: false }));
+  it.give(reply("and the new lexer", { at: at(102) }));
+  it.done("hand-over", { taken: false });
+  it.done("fetch", { run: runAt("INPROGRESS", 50) });
+  expect(it.thread().runs).toHaveLength(2);
+  expect(it.effects("follow-up").map(({ message }) => message.split("\n")[0])).toEqual([
+    "use the new parser",
+    "and the new lexer",
+  ]);
+});
+
 test("an attach that fails for long holds up what follows it for half a minute at most", () => {
   const it = story();
   it.give(mention("attach run-1", { at: at(100) }));

@@ -204,6 +204,19 @@ test("where the API's clock was set back, the run itself tells whether it is sti
   ]);
 });
 
+test("an answer whose place the times don't tell is reported although its run can't be read", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "user", text: "fix it", at: "2026-01-01T00:02:01Z" },
+    { role: "assistant", text: "I begin", at: "2026-01-01T00:02:09Z" },
+    { role: "assistant", text: "fixed", at: "2026-01-01T00:00:12Z" },
+  ]);
+  const end = { ...answer.run, state: "ERROR" };
+  expect(await perform(made, { ...answer, run: end })).toMatchObject([
+    { ok: true, kind: "answer", text: "fixed" },
+  ]);
+});
+
 test("a turn cancelled before it began does not get the previous turn's answer", async () => {
   const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
   const said = (at: string) => ({ role: "user", text: "and the docs", at });

@@ -1,5 +1,6 @@
 /** A repository is renamed, and a stranger gives another one its former name: nothing of it is read back. */
 import { expect, it } from "vitest";
+import type { Missed } from "#ports.ts";
 import { defaultSnapshot } from "#sandbox/github/snapshot.ts";
 import { repo, start } from "#test/support/github/start.ts";
 
@@ -27,7 +28,7 @@ async function begin(initial = defaultSnapshot()) {
       await github.standIn.openIssue({ user: "bob", repo, title: "Evil" });
       await github.standIn.comment({ user: "bob", repo, issue: 1, body: "/agent run evil" });
     },
-    missed: (more: { places?: string[]; kept?: string | null } = {}) =>
+    missed: (more: Partial<Pick<Missed, "places" | "kept" | "scopes" | "since">> = {}) =>
       github.platform.missed({
         since: new Date(beganMs).toISOString(),
         places: [],
@@ -85,4 +86,28 @@ it("until a webhook comes from the other repository; the renamed one is read bac
   github.standIn.turnOff(false);
   await github.say("I set the webhook");
   expect(await github.missed()).toMatchObject([{ place: "github:200#1" }]);
+});
+
+it("and once a webhook tells the renamed one's new name, what was missed there meanwhile is read back", async () => {
+  await using github = await begin();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  await github.say("Any idea?");
+  await github.missed();
+  await github.reuse();
+  github.clock.ms += 60 * 60_000;
+  await github.say("/agent run fix it", "octo/web");
+  const missedAt = github.clock.ms;
+  for (let searches = 0; searches < 2; searches += 1) {
+    await github.missed();
+    expect(github.gaps()).toHaveLength(1);
+    github.clock.ms += 60 * 60_000;
+  }
+  github.standIn.turnOff(false);
+  await github.say("Hello?", "octo/web");
+  const scopes = [`github:${repo}`, "github:octo/web"];
+  const since = new Date(github.clock.ms).toISOString();
+  const missed = await github.missed({ scopes, since, places: ["github:100#1"] });
+  expect(missed).toContainEqual(expect.objectContaining({ kind: "command", place: "github:100#1" }));
+  expect(Date.parse(missed[0]?.at ?? "")).toBeLessThanOrEqual(missedAt);
+  expect(github.gaps()).toEqual([]);
 });
