@@ -85,6 +85,16 @@ function latestOf(time: string): number {
   return ms % 1_000 === 0 ? ms + 999 : ms;
 }
 
+/** Returns the messages before the first that is later than this end; counts only where times are in order. */
+export function saidUntil(
+  messages: readonly TranscriptMessage[],
+  endedAt: string,
+): readonly TranscriptMessage[] {
+  const latestMs = latestOf(endedAt) + lateAnswerMs;
+  const later = messages.findIndex(({ role, at }) => role === "assistant" && Date.parse(at ?? "") > latestMs);
+  return later < 0 ? messages : messages.slice(0, later);
+}
+
 /** Returns the messages up to the answer of the first turn that is not reported yet. */
 function firstTurn(messages: readonly TranscriptMessage[], answered: number): readonly TranscriptMessage[] {
   const next = messages.findIndex(

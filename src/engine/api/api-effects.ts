@@ -1,4 +1,4 @@
-import { answerOf, areTimesInOrder } from "#core/answer.ts";
+import { answerOf, areTimesInOrder, saidUntil } from "#core/answer.ts";
 import type { AnswerEffect, ApiEffect, CancelEffect } from "#core/effect.ts";
 import { identityOf } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
@@ -108,9 +108,11 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const shown = await api.transcripts.messages(record.runId);
-  const messages = shown ?? [];
   const answered = record.answered ?? 0;
-  const isCurrent = !areTimesInOrder(messages, answered) && (await isStillAt(api, record.runId, effect));
+  const isInOrder = areTimesInOrder(shown ?? [], answered);
+  // The run of an end that may have been told may have gone on, perhaps while a limit was waited out.
+  const messages = again && isInOrder ? saidUntil(shown ?? [], run.updated_at) : (shown ?? []);
+  const isCurrent = !isInOrder && (await isStillAt(api, record.runId, effect));
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
     answered,

@@ -217,6 +217,22 @@ test("an answer whose place the times don't tell is reported although its run ca
   ]);
 });
 
+test("an end that may have been told is not told with the answer of an end that came while a limit lasted", async () => {
+  const readAt = async (updated_at: string): Promise<Outcome[]> => {
+    const made = setUp();
+    made.api.conversations.set("run-1", [
+      { role: "user", text: "fix it", at: "2026-01-01T00:00:01Z" },
+      { role: "assistant", text: "Which one?", at: "2026-01-01T00:00:09Z" },
+      { role: "user", text: "the first", at: "2026-01-01T00:00:20Z" },
+      { role: "assistant", text: "fixed", at: "2026-01-01T00:00:29Z" },
+    ]);
+    const run = { ...answer.run, state: "BLOCKED", updated_at };
+    return performAfter(made, { answered: 2 }, { ...answer, again: true, tries: 1, run });
+  };
+  expect(await readAt("2026-01-01T00:00:09.100Z")).toMatchObject([{ ok: true, text: null, answered: 2 }]);
+  expect(await readAt("2026-01-01T00:00:29.100Z")).toMatchObject([{ ok: true, text: "fixed", answered: 4 }]);
+});
+
 test("a turn cancelled before it began does not get the previous turn's answer", async () => {
   const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
   const said = (at: string) => ({ role: "user", text: "and the docs", at });
