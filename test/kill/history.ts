@@ -85,8 +85,9 @@ export async function tellHistory(options: HistoryOptions): Promise<History> {
     if (isQuiet && lagMs > 0) {
       // What the lists did not show yet at the last start is read back within minutes, or at the next start.
       await town.endBot("SIGTERM");
-      isQuiet =
-        (await town.startBot().up) && (await untilQuiet(town, people, { ...quiet, isReadBack: true }));
+      // Later rounds read the same minutes again.
+      const readBackMs = Date.now() - roundsOverlapMs;
+      isQuiet = (await town.startBot().up) && (await untilQuiet(town, people, { ...quiet, readBackMs }));
     }
     if (!isQuiet) wrong("everything is done in the end", `it was not after ${quietWithinMs} ms`);
     // After a follow-up the bot polls an ended run for a few more minutes.
@@ -115,6 +116,9 @@ const lagOf = ({ api = {}, slack = {}, github = {} }: BadWorld = {}): number =>
       (ms) => ms ?? 0,
     ),
   );
+
+/** A round of reading Slack back begins so long before the last one. */
+const roundsOverlapMs = 15 * 60_000;
 
 async function stopInOrder(town: Town, isSettled: boolean, wrong: Wrong): Promise<void> {
   const status = await town.endBot("SIGTERM");

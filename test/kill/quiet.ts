@@ -25,15 +25,15 @@ export interface Quiet {
   readonly lagMs: number;
   /** It has had no work for so long, beside the world's lag. */
   readonly quietMs: number;
-  /** Slack must be read back, too: the bot reads many threads in several minutes. */
-  readonly isReadBack?: boolean;
+  /** Slack must be read back from before then, too, which takes several minutes; milliseconds since the epoch. */
+  readonly readBackMs?: number;
 }
 
 /** Resolves with true when every run has ended and the bot has no work left; with false after the time limit. */
 export async function untilQuiet(
   town: Town,
   people: Healing,
-  { withinMs, lagMs, quietMs, isReadBack = false }: Quiet,
+  { withinMs, lagMs, quietMs, readBackMs }: Quiet,
 ): Promise<boolean> {
   /** When each question was answered. */
   const answered = new Map<string, number>();
@@ -62,7 +62,7 @@ export async function untilQuiet(
     const isBusy =
       !runs.every(({ state }) => isEnded(state)) ||
       (await figure(town, "pending_effects")) !== 0 ||
-      (isReadBack && unreadIn(town) > 0);
+      (readBackMs !== undefined && unreadIn(town, readBackMs) > 0);
     if (isBusy) quietSince = performance.now();
     if (performance.now() - quietSince > quietMs + 2 * lagMs) return true;
     await sleep(lookMs);
@@ -98,13 +98,15 @@ async function answer(town: Town, people: Healing, run: SeenRun, { posts, runs }
 const answerByApi = ({ api }: Town, { run_id }: ListedRun): Promise<unknown> =>
   api.followUp(run_id, "go on, do:quick");
 
-const round = z.object({ unread: z.array(z.unknown()) });
+const round = z.object({ unread: z.array(z.tuple([z.string(), z.object({ fromMs: z.number() })])) });
 
-/** Returns the number of channels and threads in Slack that are still to be read back. */
-function unreadIn({ dataDir }: Town): number {
+/** Returns the number of channels and threads in Slack that are still to be read back from before then. */
+function unreadIn({ dataDir }: Town, beforeMs: number): number {
   using database = new DatabaseSync(join(dataDir, databaseName), { readOnly: true, timeout: 5_000 });
   const note = database.prepare("SELECT text FROM note WHERE name = 'kept-slack'").get();
-  return note === undefined ? 0 : round.parse(JSON.parse(String(note.text))).unread.length;
+  if (note === undefined) return 0;
+  return round.parse(JSON.parse(String(note.text))).unread.filter(([, { fromMs }]) => fromMs < beforeMs)
+    .length;
 }
 
 /** A figure from the bot's metrics; NaN if the bot does not answer. */

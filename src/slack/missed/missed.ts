@@ -135,8 +135,8 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
       if (troubled.has(target)) return 3;
       return first.has(target) ? 0 : kindOf(target) === "channel" ? 1 : 2;
     };
-    const fromMs = (target: string): number =>
-      rank(target) === 4 ? (round.unread.get(target)?.fromMs ?? 0) : 0;
+    // What was left by earlier rounds goes first: busy threads are read in each round again.
+    const fromMs = (target: string): number => round.unread.get(target)?.fromMs ?? 0;
     const startedMs = (target: string): number => millisecondsOf(readPlace(target)?.threadTs ?? "0.0");
     return [...round.unread.keys()]
       .filter((target) => !failed.has(target) && limits[kindOf(target)] <= clock.elapsed())

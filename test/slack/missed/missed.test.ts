@@ -200,6 +200,14 @@ test("threads whose runs have ended cost no request each where their channel's l
   expect(reads(world)).toEqual([place.split(":")[3]]);
 });
 
+test("busy threads, which every round reads again, keep no other thread from being read", async () => {
+  const { places, initial } = many(150, 1, 20 * minute, 10 * minute);
+  await using world = await createWorld({ initial });
+  const look = looking(world, { lively: places, since: Date.now() - 3 * 60 * minute });
+  for (let rounds = 0; rounds < 5; rounds += 1) await look.later();
+  expect(new Set(reads(world)).size).toBe(150);
+});
+
 test("a reply in an old thread whose run has ended is read back", async () => {
   const { places, initial } = many(3, 1, 6 * day, 30 * minute);
   await using world = await createWorld({ initial });
