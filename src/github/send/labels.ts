@@ -36,6 +36,8 @@ export function createStateLabels() {
   const rewrites = new LRUCache<string, { readonly fromMs: number; readonly login: string }>({
     max: remembered,
   });
+  /** Since when a replacement of an issue's labels may have removed people's, by GitHub's clock. */
+  const replacedMs = new LRUCache<string, number>({ max: remembered });
   /** Labels that their repositories have. */
   const made = new LRUCache<string, true>({ max: remembered });
 
@@ -59,6 +61,8 @@ export function createStateLabels() {
     const { owner, repo, number: issue_number } = issue;
     const where = { owner, repo, issue_number };
     await make(octokit, issue, label);
+    const at = formerPlaceOf(`${owner}/${repo}`, issue_number);
+    await restore(octokit, issue, at, login);
     const { data, headers } = await octokit.rest.issues.listLabelsOnIssue({ ...where, per_page: 100 });
     const present = data.map(({ name }) => name);
     const others = present.filter((name) => !isState(name));
@@ -69,10 +73,17 @@ export function createStateLabels() {
       return;
     }
     const sinceMs = Date.parse(headers.date ?? "");
-    const at = formerPlaceOf(`${owner}/${repo}`, issue_number);
     for (const name of others) rewrites.set(labelKey(at, name), { fromMs: sinceMs, login });
+    if (!Number.isNaN(sinceMs)) replacedMs.set(at, sinceMs);
     await octokit.rest.issues.setLabels({ ...where, labels: [...others, label] });
-    await restoreLost(octokit, issue, sinceMs, login);
+    await restore(octokit, issue, at, login);
+  }
+
+  /** Restores what the last replacement removed, even if its outcome is unknown. Rejects as requests do. */
+  async function restore(octokit: Octokit, issue: IssueRef, at: Place, login: string): Promise<void> {
+    const sinceMs = replacedMs.get(at);
+    if (sinceMs !== undefined) await restoreLost(octokit, issue, sinceMs, login);
+    replacedMs.delete(at);
   }
 
   /** Whether the bot itself added the label, which somebody removed just before it replaced all labels. */
@@ -98,7 +109,6 @@ async function restoreLost(
   sinceMs: number,
   login: string,
 ): Promise<void> {
-  if (Number.isNaN(sinceMs)) return;
   const pages = octokit.paginate.iterator(octokit.rest.issues.listEventsForRepo, {
     owner,
     repo,

@@ -137,6 +137,23 @@ it("a label that somebody removed while the bot replaced all, and that came back
   expect(labels()).toEqual(["agent:done", "agent"]);
 });
 
+it("a person's label is put back even if the answer of the replacement that removed it was lost", async () => {
+  await using github = await start();
+  await github.standIn.openIssue({ user: "bob", repo, title: "Broken" });
+  const become = (label: "agent:queued" | "agent:done") =>
+    github.platform.perform(effect({ kind: "label", label, revision: 1 }), first);
+  await become("agent:queued");
+  github.state.before = async ({ method }) => {
+    if (method === "PUT") await github.standIn.label({ user: "alice", repo, issue: 1, label: "bug" });
+  };
+  github.standIn.fail({ method: "PUT", path: /labels$/, with: { reset: "after" } });
+  expect(await become("agent:done")).toMatchObject({ ok: false });
+  github.state.before = async () => {};
+  expect(github.standIn.snapshot().issues[0]?.labels).toEqual(["agent:done"]);
+  expect(await become("agent:done")).toMatchObject({ ok: true });
+  expect(github.standIn.snapshot().issues[0]?.labels.toSorted()).toEqual(["agent:done", "bug"]);
+});
+
 describe("an uncertain comment", () => {
   it("is posted if only somebody else wrote its marker", async () => {
     await using github = await start();
