@@ -27,6 +27,9 @@ function isReadBack(outside: Outside, deed: Deed): boolean {
   if (outside.world.machine.weather.catchUpMs === null || acked !== null) return false;
   if (intent === "nothing" || event.by.bot || event.kind === "button" || event.place === null) return false;
   if (!isSearched(outside, deed)) return false;
+  // These stand-ins delete a second card even if somebody has replied to it, which takes its thread away.
+  const { posted } = platformOf(outside, deed);
+  if (posted.some(({ id, deletedAt }) => deletedAt !== null && event.place?.endsWith(`:${id}`))) return false;
   if (event.kind !== "reply" || event.mention) return true;
   if (outside.world.rules.replies === "mention" || isMuted(outside, deed)) return false;
   return requestsBefore(outside, deed).some((request) => isTakenIn(outside, request));
