@@ -85,13 +85,16 @@ function latestOf(time: string): number {
   return ms % 1_000 === 0 ? ms + 999 : ms;
 }
 
-/** Returns the messages before the first that is later than this end; counts only where times are in order. */
+/** Returns the messages before the first unreported one that is later than this end, where times are in order. */
 export function saidUntil(
   messages: readonly TranscriptMessage[],
   endedAt: string,
+  answered: number,
 ): readonly TranscriptMessage[] {
   const latestMs = latestOf(endedAt) + lateAnswerMs;
-  const later = messages.findIndex(({ role, at }) => role === "assistant" && Date.parse(at ?? "") > latestMs);
+  const later = messages.findIndex(
+    ({ role, at }, index) => index >= answered && role === "assistant" && Date.parse(at ?? "") > latestMs,
+  );
   return later < 0 ? messages : messages.slice(0, later);
 }
 

@@ -111,7 +111,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const answered = record.answered ?? 0;
   const isInOrder = areTimesInOrder(shown ?? [], answered);
   // The run of an end that may have been told may have gone on, perhaps while a limit was waited out.
-  const messages = again && isInOrder ? saidUntil(shown ?? [], run.updated_at) : (shown ?? []);
+  const messages = again && isInOrder ? saidUntil(shown ?? [], run.updated_at, answered) : (shown ?? []);
   const isCurrent = !isInOrder && (await isStillAt(api, record.runId, effect));
   const answer = answerOf(messages, {
     endedAt: run.updated_at,
