@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerOf, type TranscriptMessage } from "#core/answer.ts";
+import { answerOf, saidUntil, type TranscriptMessage } from "#core/answer.ts";
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 const user = (text: string, seconds?: number): TranscriptMessage => ({
@@ -114,6 +114,12 @@ test("what was shown when an end was reported without an answer is no answer to 
   expect(textAt([])).toBeNull();
   expect(textAt([agent("", 260)])).not.toBe("one");
   expect(textAt([agent("", 260), user("more", 172), agent("three", 172)])).toBe("three");
+});
+
+test("what was reported before the clock was set back is not later than an end after that", () => {
+  const spoken = [user("go", 98), agent("one", 100), user("on", 101), agent("two", 12)];
+  expect(saidUntil(spoken, at(12), 2)).toEqual(spoken);
+  expect(saidUntil([...spoken, user("more", 13), agent("three", 20)], at(12), 2)).toHaveLength(5);
 });
 
 test("the clock was set back between two turns: the run's being still in that end tells which is its own", () => {
