@@ -98,6 +98,22 @@ export function saidUntil(
   return later < 0 ? messages : messages.slice(0, later);
 }
 
+/**
+ * Returns the answer of an end that was not seen before the end of a later turn was reported; null if there is none at its
+ * time. `answered`: number of messages up to that later answer.
+ */
+export function missedAnswer(
+  messages: readonly TranscriptMessage[],
+  endedAt: string,
+  answered: number,
+): string | null {
+  const texts = messages.slice(0, answered).filter(({ role }) => role === "assistant");
+  const own = texts
+    .slice(0, -1)
+    .findLast(({ at }) => Math.abs(Date.parse(at ?? "") - Date.parse(endedAt)) <= lateAnswerMs);
+  return own?.text.trim() ? own.text : null;
+}
+
 /** Returns the messages up to the answer of the first turn that is not reported yet. */
 function firstTurn(messages: readonly TranscriptMessage[], answered: number): readonly TranscriptMessage[] {
   const next = messages.findIndex(

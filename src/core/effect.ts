@@ -76,6 +76,8 @@ export interface AnswerEffect extends Pending {
   readonly dispatch: DispatchId;
   /** This end may have been reported before: report it only if the agent has written something since the last report. */
   readonly again?: boolean;
+  /** An end from before the last reported one, which was not seen until now: only its own answer makes it news. */
+  readonly missed?: boolean;
   /** The last follow-up that the API had accepted: a conversation without it is not up to date. */
   readonly followUp?: EffectId;
   /** Snapshot of the run when it ended or blocked. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { answerOf, saidUntil, type TranscriptMessage } from "#core/answer.ts";
+import { answerOf, missedAnswer, saidUntil, type TranscriptMessage } from "#core/answer.ts";
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000).toISOString();
 const user = (text: string, seconds?: number): TranscriptMessage => ({
@@ -114,6 +114,14 @@ test("what was shown when an end was reported without an answer is no answer to 
   expect(textAt([])).toBeNull();
   expect(textAt([agent("", 260)])).not.toBe("one");
   expect(textAt([agent("", 260), user("more", 172), agent("three", 172)])).toBe("three");
+});
+
+test("an end that is seen only after a later one was reported has the answer of its time", () => {
+  const spoken = [user("go", 1), agent("one", 10), user("on", 12), agent("two", 20)];
+  expect(missedAnswer(spoken, at(10), 4)).toBe("one");
+  // The last answer was reported, and a touch of its end is no end.
+  expect(missedAnswer(spoken, at(20), 4)).toBeNull();
+  expect(missedAnswer(spoken, at(15), 4)).toBeNull();
 });
 
 test("what was reported before the clock was set back is not later than an end after that", () => {

@@ -164,6 +164,8 @@ export function runChanged(
     updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
     return;
   }
+  const isEarlier = Date.parse(run.updated_at) < Date.parse(told?.updatedAt ?? "");
+  const isMissed = isSameState && !isToldAlready && !isLasting && isEarlier;
   // What the run had passed was told when it was there first.
   const again = isToldAlready || isLasting || (isSameState && !record.reopened);
   updateRun(draft, dispatch, {
@@ -189,6 +191,7 @@ export function runChanged(
     dispatch,
     run: known,
     ...(again ? { again } : {}),
+    ...(again && isMissed ? { missed: true } : {}),
     ...(record.lastFollowUp === undefined ? {} : { followUp: record.lastFollowUp }),
     ...(first === undefined ? {} : { after: first.id }),
   });
@@ -201,13 +204,14 @@ const isTold = ({ told }: RunRecord, run: Run): boolean =>
 /** Reports the end or BLOCKED in each of the run's places; undefined: the answer could not be read. */
 export function tellEnd(
   draft: Draft,
-  { dispatch, run, again }: AnswerEffect,
+  { dispatch, run, again, missed }: AnswerEffect,
   answer: Answer | undefined,
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
+  const isNew = missed && answer !== undefined && answer.text !== null;
   // The agent is not seen to have written since the last report: this end was reported then.
-  if (again && (answer?.answered ?? 0) <= (record.answered ?? 0)) return;
+  if (again && !isNew && (answer?.answered ?? 0) <= (record.answered ?? 0)) return;
   updateRun(draft, dispatch, {
     ...(answer === undefined ? {} : { answered: answer.answered }),
     silentAt: answer?.text == null ? run.updated_at : null,

@@ -1,4 +1,4 @@
-import { answerOf, areTimesInOrder, saidUntil } from "#core/answer.ts";
+import { answerOf, areTimesInOrder, missedAnswer, saidUntil } from "#core/answer.ts";
 import type { AnswerEffect, ApiEffect, CancelEffect } from "#core/effect.ts";
 import { identityOf } from "#core/news.ts";
 import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
@@ -110,6 +110,8 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const shown = await api.transcripts.messages(record.runId);
   const answered = record.answered ?? 0;
   const isInOrder = areTimesInOrder(shown ?? [], answered);
+  const missed = effect.missed && isInOrder ? missedAnswer(shown ?? [], run.updated_at, answered) : null;
+  if (missed !== null) return { ok: true, kind: "answer", text: missed, answered };
   // The run of an end that may have been told may have gone on, perhaps while a limit was waited out.
   const messages = again && isInOrder ? saidUntil(shown ?? [], run.updated_at, answered) : (shown ?? []);
   const isCurrent = !isInOrder && (await isStillAt(api, record.runId, effect));

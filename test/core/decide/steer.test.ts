@@ -236,6 +236,21 @@ test("an end that an older one replaced, which was read late, is not told again 
   expect(it.said("reply")).toEqual([]);
 });
 
+test("an end that lists show only after a later one was reported is told with its own answer", () => {
+  const it = started();
+  it.run("SUCCEEDED", 30);
+  it.done("answer", { text: "And the docs.", answered: 4 });
+  it.performAll();
+  it.give(reply("more"));
+  it.done("follow-up", {});
+  it.run("SUCCEEDED", 31);
+  it.performAll();
+  it.run("SUCCEEDED", 20);
+  expect(it.effects("answer")).toMatchObject([{ again: true, missed: true }]);
+  it.done("answer", { text: "Fixed.", answered: 4 });
+  expect(it.said("reply").join()).toContain("Fixed.");
+});
+
 test("an end after a follow-up with an unknown outcome is told, while the follow-up is still looked up", () => {
   const it = started();
   it.run("SUCCEEDED", 10);
