@@ -1,5 +1,6 @@
 import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
+import { reasonOf } from "#base/reason.ts";
 import type { Decide } from "#core/decide/decide.ts";
 import { toApi, toEngine } from "#core/effect.ts";
 import type { PlatformEvent } from "#core/event.ts";
@@ -209,7 +210,7 @@ export function createEngine(options: EngineOptions): Engine {
       try {
         await keepScope(scope);
       } catch (error) {
-        log.warn("A scope could not be saved", { scope, error });
+        log.warn("A scope could not be saved", { scope, reason: reasonOf(error) });
       }
     }
   }

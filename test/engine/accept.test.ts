@@ -91,14 +91,20 @@ const mention = (number: number, at: number): ReplyEvent =>
   said(number, at, { mention: true, text: "fix it" });
 const numbers = (ids: readonly string[]): number[] => ids.map((id) => Number(id.split(":").at(-1)));
 
-test("replies that overtake their mention wait for it, and are decided in the order of their times", async () => {
-  const { engine, store, clock, api } = real();
+/** Returns the list of the first lines of the follow-ups that reach the API from now on. */
+function followUpsTo(api: ReturnType<typeof real>["api"]): readonly string[] {
   const sent: string[] = [];
   const { followUp } = api;
   api.followUp = (run, request) => {
     sent.push(request.message.split("\n")[0] ?? "");
     return followUp.call(api, run, request);
   };
+  return sent;
+}
+
+test("replies that overtake their mention wait for it, and are decided in the order of their times", async () => {
+  const { engine, store, clock, api } = real();
+  const sent = followUpsTo(api);
   await engine.start();
   const overtaking = [said(13, 4), said(11, 2), said(10, 0), said(12, 2)];
   for (const event of overtaking) expect(await engine.accept(event)).toBe("ignored");
@@ -132,12 +138,7 @@ test("a reply also waits for its request in a thread that has none yet, or is mu
 
 test("a reply that was saved for a run which then could not be attached waits for its request", async () => {
   const { engine, clock, api } = real();
-  const sent: string[] = [];
-  const { followUp } = api;
-  api.followUp = (run, request) => {
-    sent.push(request.message.split("\n")[0] ?? "");
-    return followUp.call(api, run, request);
-  };
+  const sent = followUpsTo(api);
   await engine.start();
   expect(await engine.accept(said(0, 0, { mention: true, text: "attach run-404" }))).toBe("saved");
   expect(await engine.accept(said(11, 2))).toBe("saved");
