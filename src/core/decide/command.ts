@@ -136,11 +136,16 @@ function mute(draft: Draft, event: CommandEvent | ReplyEvent, muted: boolean): v
   tell(draft, event, muted ? notes.mutedView : notes.unmutedView);
 }
 
-/** Decides a handed-over command whose run no thread has. */
-export function notTaken(draft: Draft, event: CommandEvent): void {
+/**
+ * Decides the rest of a command that was handed over. `taken`: a thread has its run; if it is this one, which has got it
+ * since and knows the event already, the command is carried out here.
+ */
+export function handedOver(draft: Draft, event: CommandEvent, taken: boolean): void {
   const parsed = commandIn(event);
   if (!parsed.ok || !("run" in parsed.command) || parsed.command.run === null) return;
   const { kind, run } = parsed.command;
+  if (draft.thread.runs.some(({ runId }) => runId === run)) return aboutRun(draft, event, parsed.command);
+  if (taken) return;
   if (kind === "attach" || kind === "status")
     add(draft, event.id, { kind: "fetch", runId: run, asked: event });
   else tell(draft, event, notes.unknownRunView(run));

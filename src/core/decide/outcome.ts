@@ -8,7 +8,7 @@ import type { RunRecord } from "#core/thread.ts";
 import { delayOf } from "#core/words/card.ts";
 import { elsewhereView } from "#core/words/end.ts";
 import { alreadyFollowedView, givenUpView } from "#core/words/notes.ts";
-import { attachedRun, listed, notTaken } from "./command.ts";
+import { attachedRun, handedOver, listed } from "./command.ts";
 import { addContext } from "./dispatch.ts";
 import { type Draft, drop, replaceEffect, runOf, tell, updateRun } from "./draft.ts";
 import { drain, permissionKnown, permissionUnknown } from "./person.ts";
@@ -184,7 +184,7 @@ function done(draft: Draft, effect: Effect, outcome: Done): void {
       if (effect.kind === "permission") permissionKnown(draft, effect.person, outcome.permission);
       return;
     case "hand-over":
-      if (effect.kind === "hand-over" && !outcome.taken) notTaken(draft, effect.event);
+      if (effect.kind === "hand-over") handedOver(draft, effect.event, outcome.taken);
       return;
     case "twin-runs":
     case "twin-messages":

@@ -7,6 +7,7 @@ import {
   comment,
   labelled,
   mention,
+  place,
   press,
   reply,
   runAt,
@@ -446,6 +447,20 @@ test("a command that names a run is handed to the thread that has it", () => {
   expect(home.one("cancel").asked.id).toBe(event.id);
   it.done("hand-over", { taken: true });
   expect(it.settled()).toBe(true);
+});
+
+test("a command about a run whose id its own thread gets only now is carried out there, once", () => {
+  const it = story();
+  it.give(mention("fix it"));
+  it.done("card", { revision: 1, message: "c", place });
+  it.give(mention("cancel run-1", { id: "m-2", first: false }));
+  expect(it.one("hand-over").ref).toBe("run:run-1");
+  it.done("create", { runId: "run-1", state: "QUEUED" });
+  // The thread that has the run is this one: it knows the event.
+  expect(it.give(it.one("hand-over").event)).toBe("keep");
+  expect(it.effects("cancel")).toEqual([]);
+  it.done("hand-over", { taken: true });
+  expect(it.one("cancel").asked.id).toBe("m-2");
 });
 
 test("a run's id gives no rights in another channel", () => {
