@@ -99,8 +99,8 @@ export function saidUntil(
 }
 
 /**
- * Returns the answer of an end that was not seen before the end of a later turn was reported; null if there is none at its
- * time. `answered`: number of messages up to that later answer.
+ * Returns the answer, which may be blank, of an end that was not seen before the end of a later turn was reported; null if
+ * there is none at its time. `answered`: number of messages up to that later answer.
  */
 export function missedAnswer(
   messages: readonly TranscriptMessage[],
@@ -111,7 +111,7 @@ export function missedAnswer(
   const own = texts
     .slice(0, -1)
     .findLast(({ at }) => Math.abs(Date.parse(at ?? "") - Date.parse(endedAt)) <= lateAnswerMs);
-  return own?.text.trim() ? own.text : null;
+  return own?.text ?? null;
 }
 
 /** Returns the messages up to the answer of the first turn that is not reported yet. */

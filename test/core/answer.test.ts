@@ -119,6 +119,7 @@ test("what was shown when an end was reported without an answer is no answer to 
 test("an end that is seen only after a later one was reported has the answer of its time", () => {
   const spoken = [user("go", 1), agent("one", 10), user("on", 12), agent("two", 20)];
   expect(missedAnswer(spoken, at(10), 4)).toBe("one");
+  expect(missedAnswer([user("go", 1), agent("", 10), ...spoken.slice(2)], at(10), 4)).toBe("");
   // The last answer was reported, and a touch of its end is no end.
   expect(missedAnswer(spoken, at(20), 4)).toBeNull();
   expect(missedAnswer(spoken, at(15), 4)).toBeNull();

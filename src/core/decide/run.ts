@@ -162,6 +162,9 @@ export function runChanged(
       ? { settlesAt }
       : { reopened: false, open: !ended, settlesAt: null };
     updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
+    // The follow-up may have been answered in the very second of the end before it.
+    const isUnseen = isSettled && record.reopened && !hasFollowUp(draft.thread, dispatch);
+    if (isUnseen) readAnswer(draft, record, known, { again: true });
     return;
   }
   const isEarlier = Date.parse(run.updated_at) < Date.parse(told?.updatedAt ?? "");
@@ -177,6 +180,18 @@ export function runChanged(
     // A BLOCKED run was not cancelled, and may be cancelled again.
     cancelling: false,
   });
+  readAnswer(draft, record, known, {
+    ...(again ? { again } : {}),
+    ...(again && isMissed ? { missed: true } : {}),
+  });
+}
+
+function readAnswer(
+  draft: Draft,
+  { dispatch, lastFollowUp }: RunRecord,
+  run: AnswerEffect["run"],
+  how: Pick<AnswerEffect, "again" | "missed">,
+): void {
   // An attached run may have ended before its card began a place.
   const card = draft.thread.effects.find(
     (effect) => effect.kind === "card" && effect.dispatch === dispatch && effect.message === undefined,
@@ -189,10 +204,9 @@ export function runChanged(
   add(draft, dispatch, {
     kind: "answer",
     dispatch,
-    run: known,
-    ...(again ? { again } : {}),
-    ...(again && isMissed ? { missed: true } : {}),
-    ...(record.lastFollowUp === undefined ? {} : { followUp: record.lastFollowUp }),
+    run,
+    ...how,
+    ...(lastFollowUp === undefined ? {} : { followUp: lastFollowUp }),
     ...(first === undefined ? {} : { after: first.id }),
   });
 }
@@ -212,10 +226,12 @@ export function tellEnd(
   const isNew = missed && answer !== undefined && answer.text !== null;
   // The agent is not seen to have written since the last report: this end was reported then.
   if (again && !isNew && (answer?.answered ?? 0) <= (record.answered ?? 0)) return;
-  updateRun(draft, dispatch, {
-    ...(answer === undefined ? {} : { answered: answer.answered }),
-    silentAt: answer?.text == null ? run.updated_at : null,
-  });
+  if (!isNew) {
+    updateRun(draft, dispatch, {
+      ...(answer === undefined ? {} : { answered: answer.answered }),
+      silentAt: answer?.text == null ? run.updated_at : null,
+    });
+  }
   const view = endView(record, run, answer?.text);
   for (const place of placesOf(draft, record))
     add(draft, dispatch, { kind: "reply", at: place, view, dispatch });

@@ -179,22 +179,30 @@ test("after a follow-up, an end that may predate it is reported, and so is the n
   expect(it.effects("answer").map(({ run }) => run.state)).toEqual(["BLOCKED"]);
 });
 
-test("a run that does not change after a follow-up is over at the settling deadline", () => {
-  const it = started();
-  it.run("SUCCEEDED", 10);
-  it.performAll();
-  it.give(reply("one more thing"));
-  it.run("SUCCEEDED", 10);
-  it.done("follow-up", {});
-  // A snapshot from a request that began before the follow-up.
-  it.run("SUCCEEDED", 10);
-  it.performAll();
-  expect(it.thread().runs[0]?.open).toBe(true);
-  settle(it, 1);
-  expect(it.effects("answer")).toEqual([]);
-  it.performAll();
-  expect(it.settled()).toBe(true);
-});
+test.each([
+  ["nothing is told if the agent has written nothing", null, []],
+  ["an answer in the second of the end before it is told", "And the docs.", [/And the docs/]],
+])(
+  "a run that seems not to change after a follow-up is over at the settling deadline: %s",
+  (_, text, told) => {
+    const it = started();
+    it.run("SUCCEEDED", 10);
+    it.performAll();
+    it.give(reply("one more thing"));
+    it.run("SUCCEEDED", 10);
+    it.done("follow-up", {});
+    // A snapshot from a request that began before the follow-up.
+    it.run("SUCCEEDED", 10);
+    it.performAll();
+    expect(it.thread().runs[0]?.open).toBe(true);
+    settle(it, 1);
+    expect(it.effects("answer")).toMatchObject([{ again: true }]);
+    it.done("answer", { text, answered: text === null ? 2 : 4 });
+    expect(it.said("reply")).toEqual(told.map((words) => expect.stringMatching(words)));
+    it.performAll();
+    expect(it.settled()).toBe(true);
+  },
+);
 
 test("a snapshot from before a follow-up does not settle the run", () => {
   const it = started();

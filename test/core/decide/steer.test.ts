@@ -237,20 +237,26 @@ test("an end that an older one replaced, which was read late, is not told again 
   expect(it.said("reply")).toEqual([]);
 });
 
-test("an end that lists show only after a later one was reported is told with its own answer", () => {
-  const it = started();
-  it.run("SUCCEEDED", 30);
-  it.done("answer", { text: "And the docs.", answered: 4 });
-  it.performAll();
-  it.give(reply("more"));
-  it.done("follow-up", {});
-  it.run("SUCCEEDED", 31);
-  it.performAll();
-  it.run("SUCCEEDED", 20);
-  expect(it.effects("answer")).toMatchObject([{ again: true, missed: true }]);
-  it.done("answer", { text: "Fixed.", answered: 4 });
-  expect(it.said("reply").join()).toContain("Fixed.");
-});
+test.each(["Fixed.", ""])(
+  "an end that lists show only after a later one was reported is told with its own answer: “%s”",
+  (text) => {
+    const it = started();
+    it.run("SUCCEEDED", 30);
+    it.done("answer", { text: "And the docs.", answered: 4 });
+    it.performAll();
+    it.give(reply("more"));
+    it.done("follow-up", {});
+    it.run("SUCCEEDED", 31);
+    it.performAll();
+    it.run("SUCCEEDED", 20);
+    expect(it.effects("answer")).toMatchObject([{ again: true, missed: true }]);
+    const before = it.thread().runs[0];
+    it.done("answer", { text, answered: 4 });
+    expect(it.said("reply").join()).toContain(text || "The agent left no answer.");
+    // How far the later report went stays as it is.
+    expect(it.thread().runs[0]).toMatchObject({ answered: before?.answered, silentAt: before?.silentAt });
+  },
+);
 
 test("an end after a follow-up with an unknown outcome is told, while the follow-up is still looked up", () => {
   const it = started();
