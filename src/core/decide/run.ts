@@ -223,10 +223,11 @@ export function tellEnd(
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
-  const isNew = missed && answer !== undefined && answer.text !== null;
-  // The agent is not seen to have written since the last report: this end was reported then.
-  if (again && !isNew && (answer?.answered ?? 0) <= (record.answered ?? 0)) return;
-  if (!isNew) {
+  const isFurther = (answer?.answered ?? 0) > (record.answered ?? 0);
+  // The agent is not seen to have written since the last report: this end was reported then, or missed.
+  const isRepeated = again === true && !isFurther;
+  if (isRepeated && !(missed && answer?.text != null)) return;
+  if (!isRepeated) {
     updateRun(draft, dispatch, {
       ...(answer === undefined ? {} : { answered: answer.answered }),
       silentAt: answer?.text == null ? run.updated_at : null,

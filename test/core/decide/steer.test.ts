@@ -251,12 +251,26 @@ test.each(["Fixed.", ""])(
     it.run("SUCCEEDED", 20);
     expect(it.effects("answer")).toMatchObject([{ again: true, missed: true }]);
     const before = it.thread().runs[0];
-    it.done("answer", { text, answered: 4 });
+    it.done("answer", { text, answered: before?.answered ?? 0 });
     expect(it.said("reply").join()).toContain(text || "The agent left no answer.");
     // How far the later report went stays as it is.
     expect(it.thread().runs[0]).toMatchObject({ answered: before?.answered, silentAt: before?.silentAt });
   },
 );
+
+test("what the agent has written since the last report is covered, where the API's clock was set back", () => {
+  const it = started();
+  it.run("SUCCEEDED", 30);
+  it.done("answer", { text: null, answered: 4 });
+  it.performAll();
+  it.give(reply("more"));
+  it.done("follow-up", {});
+  it.run("SUCCEEDED", 31);
+  it.performAll();
+  it.run("SUCCEEDED", 20);
+  it.done("answer", { text: "And the docs.", answered: 6 });
+  expect(it.thread().runs[0]).toMatchObject({ answered: 6, silentAt: null });
+});
 
 test("an end after a follow-up with an unknown outcome is told, while the follow-up is still looked up", () => {
   const it = started();
