@@ -4,7 +4,7 @@ import { createInFlight } from "#base/in-flight.ts";
 import { createKeyedQueue } from "#base/keyed-queue.ts";
 import type { Log } from "#base/log.ts";
 import { messageOf, reasonOf } from "#base/reason.ts";
-import type { PlatformEvent } from "#core/event.ts";
+import { type PlatformEvent, refOf } from "#core/event.ts";
 import { type Place, platformOf, type Ref, type Scope } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Timers } from "#engine/base/timers.ts";
@@ -80,13 +80,16 @@ export function createCatchUp(options: {
   }
 
   /**
-   * Saves each event, even after one that can't be saved. Resolves with those that came before their threads were
-   * saved. Rejects if another search may help.
+   * Saves the events, except the later ones of a place with one that another search may save: they keep their order.
+   * Resolves with those that came before their threads were saved. Rejects if another search may help.
    */
   async function saveAll(events: readonly PlatformEvent[]): Promise<readonly PlatformEvent[]> {
     const early: PlatformEvent[] = [];
     let failed: unknown = null;
+    const held = new Set<Ref>();
     for (const event of events) {
+      const ref = refOf(event);
+      if (held.has(ref)) continue;
       try {
         const { answer } = await save(event);
         refused.delete(event.id);
@@ -97,7 +100,9 @@ export function createCatchUp(options: {
         }
         refused.add(event.id);
         // An unreadable thread stays unreadable, which must not stop the search.
-        if (!(error instanceof Error && error.name === "ThreadUnreadable")) failed = error;
+        if (error instanceof Error && error.name === "ThreadUnreadable") continue;
+        failed = error;
+        held.add(ref);
       }
     }
     if (failed !== null) throw failed;

@@ -184,6 +184,28 @@ test("missed events that can't be saved are recovered again", async () => {
   await made.engine.stop();
 });
 
+test("an event that can't be saved holds back the later ones of its place only, so that they are saved in order", async () => {
+  const made = begin();
+  await made.engine.start();
+  await made.clock.advance(0);
+  made.state.missed = [
+    command("chat:C1:1", { id: "e1" }),
+    command("chat:C1:1", { id: "e2" }),
+    command("chat:C1:2", { id: "e3" }),
+  ];
+  const change = made.store.change.bind(made.store);
+  made.store.change = async () => {
+    made.store.change = change;
+    throw new Error("the disk is full");
+  };
+  await made.clock.advance(5 * minute);
+  expect(await made.store.find("chat:C1:1")).toBeNull();
+  expect(made.store.get("chat:C1:2").seen).toEqual(["e3"]);
+  await made.clock.advance(minute);
+  expect(made.store.get("chat:C1:1").seen).toEqual(["e1", "e2"]);
+  await made.engine.stop();
+});
+
 test("an unreadable thread does not stop other events from being saved, and the next search does not repeat them", async () => {
   const made = begin();
   await made.engine.start();

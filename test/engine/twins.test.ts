@@ -231,6 +231,25 @@ test("a run that took a follow-up while its elder was being looked for stays", a
   expect(api.runs.get("run-2")?.state).not.toBe("CANCELLED");
 });
 
+test("a run stays once its end is decided to be told, though its elder appears before the answer is read", async () => {
+  const made = await cutAndLate(3 * minute);
+  const { api, clock, slack } = made;
+  await clock.advance(3.5 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  const readableFrom = clock.now() + 2 * minute;
+  api.before = (call) => {
+    if (call === "messages" && clock.now() < readableFrom) throw new Refusal({ ...lost, limited: true });
+  };
+  api.turn("run-2", "SUCCEEDED");
+  await clock.advance(1.5 * minute);
+  const replies = () => slack.tries.filter(({ effect }) => effect.kind === "reply");
+  expect(replies()).toEqual([]);
+  expect(api.runs.get("run-1")?.state).toBe("CANCELLED");
+  await clock.advance(60 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  expect(replies()).toHaveLength(1);
+});
+
 test("the question of an elder that is found late is told at once", async () => {
   const made = await cutAndLate(3 * minute);
   const { api, clock, slack } = made;

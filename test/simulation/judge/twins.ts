@@ -72,8 +72,9 @@ function checkRuns(outside: Outside, dispatch: string, runs: readonly SimulatedR
   const endedAt = elder?.cancels[0];
   if (elder === byOwnTime[0] && kept !== null && kept !== elder && endedAt !== undefined) {
     const isSteered = world.service.heard.some(({ run, at }) => run === kept && at < endedAt);
-    const isRead = tellsOf(kept).some(({ kind, at }) => kind === "reply" && at < endedAt);
-    if (!isSteered && !isRead) wrong("the elder twin stays", `${dispatch}: ${kept.id} of ${names}`);
+    // The reply waits for the answer while the card shows the end already, and is not taken back.
+    const isTold = (world.disk.toldAt.get(kept.id) ?? endedAt) < endedAt;
+    if (!isSteered && !isTold) wrong("the elder twin stays", `${dispatch}: ${kept.id} of ${names}`);
   }
   const doubledAt = madeAt(inOrder[1] ?? inOrder[0] ?? runs[0] ?? failing());
   for (const run of runs) {

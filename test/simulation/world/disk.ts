@@ -32,6 +32,8 @@ export class Disk {
   readonly notes = new Map<string, string>();
   /** The true time at which each note was first kept. */
   readonly notedAt = new Map<string, number>();
+  /** When the first decision to tell an end or BLOCKED of a run that was the record's already was saved; true times. */
+  readonly toldAt = new Map<string, number>();
   /** The thread that the running process can't read. */
   unreadable: Ref | null = null;
   /** The threads that could not be read, until a process could read them again; a true time. */
@@ -64,6 +66,13 @@ export class Disk {
   }
 
   put(thread: Thread): void {
+    const records = new Map(this.threads.get(thread.id)?.runs.map((record) => [record.dispatch, record]));
+    for (const { dispatch, runId, told } of thread.runs) {
+      const before = records.get(dispatch);
+      const isTellingBegun = told !== null && before?.told === null && before.runId === runId;
+      if (isTellingBegun && runId !== null && !this.toldAt.has(runId))
+        this.toldAt.set(runId, this.#machine.time.nowMs);
+    }
     this.threads.set(thread.id, thread);
     for (const ref of refsIn(thread)) this.refs.set(ref, thread.id);
   }
