@@ -28,10 +28,26 @@ export interface Progress {
   oldestMs: number | undefined;
   /** The runs of the dispatch, by id. */
   readonly found: Map<RunId, Run>;
+  /** Ids of all runs since the beginning. */
+  shown: Set<RunId>;
+  /** Since then some run was shown twice, so another may not have been shown at all. */
+  isShuffled: boolean;
+  /** How often the search began again for that. */
+  restarts: number;
 }
 
 /** Returns the progress of a search that has not begun. */
-export const newProgress = (): Progress => ({ cursor: undefined, oldestMs: undefined, found: new Map() });
+export const newProgress = (): Progress => ({
+  cursor: undefined,
+  oldestMs: undefined,
+  found: new Map(),
+  shown: new Set(),
+  isShuffled: false,
+  restarts: 0,
+});
+
+/** Runs of one time may change their order from page to page; runs that are made meanwhile only look like that. */
+const mostRestarts = 4;
 
 /** The result of a search. */
 export interface Found {
@@ -87,10 +103,17 @@ async function readBack(
         (run) => isOfDispatch(run, dispatch) && !(Date.parse(run.created_at) < start),
       );
       for (const run of ofDispatch) found.set(run.run_id, run);
+      progress.isShuffled ||= runs.some((run) => progress.shown.has(run.run_id));
+      for (const run of runs) progress.shown.add(run.run_id);
       return runs.length > 0 && times.every((time) => time < start) ? "enough" : "more";
     },
   );
-  return { runs: [...found.values()], isComplete: end !== "cut" };
+  const begins = end !== "cut" && progress.isShuffled && progress.restarts < mostRestarts;
+  if (begins) {
+    const restarts = progress.restarts + 1;
+    Object.assign(progress, { cursor: undefined, shown: new Set(), isShuffled: false, restarts });
+  }
+  return { runs: [...found.values()], isComplete: end !== "cut" && !begins };
 }
 
 /**

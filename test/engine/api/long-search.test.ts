@@ -90,3 +90,22 @@ test("a run that was never made is made although the service takes seconds for e
   await made.clock.advance(3 * longMs);
   expect(made.api.count("create")).toBe(2);
 });
+
+test("a search begins again if runs were shown twice, since the order of equal times may have hidden another", async () => {
+  const list = made.api.list.bind(made.api);
+  for (let n = 3; n < others; n += 1) made.api.runs.delete(`other-${n}`);
+  let isSettled = false;
+  let searches = 0;
+  made.api.list = async (query) => {
+    if (isSettled && query.cursor === undefined) searches += 1;
+    const page = await list(query);
+    const [first] = searches < 3 ? [...made.api.runs.values()] : page.runs;
+    return { ...page, runs: first === undefined ? [] : [first] };
+  };
+  await dispatch(true);
+  await made.clock.advance(50_000);
+  isSettled = true;
+  await made.clock.advance(longMs);
+  expect(made.api.count("create")).toBe(1);
+  expect(runId()).toBe("run-4");
+});
