@@ -126,7 +126,7 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   // A run may fail before it has a conversation, but it neither succeeds nor asks without a word.
   const isSpoken =
     followUp !== undefined || answered > 0 || run.state === "SUCCEEDED" || run.state === "BLOCKED";
-  const mayLag = lacksFollowUp || (answer.text === null && isWanted && isSpoken);
+  const mayLag = shown !== null && (lacksFollowUp || (answer.text === null && isWanted && isSpoken));
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
   // An end that may have been told is not waited for, since its run may go on meanwhile, and the next answer appear.
   if (tries < mostTries && !again) return failed(notShownYet);

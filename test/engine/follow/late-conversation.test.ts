@@ -7,15 +7,14 @@ type Started = Awaited<ReturnType<typeof started>>;
 
 const stamp = ({ clock }: Started): string => new Date(clock.now()).toISOString();
 
-/** Empties the conversation, and shows it `lagMs` late from now on; null while nothing is shown. */
+/** Empties the conversation, and shows it `lagMs` late from now on. */
 function showLate(it: Started, lagMs: number): void {
   it.api.conversations.set("run-1", []);
   const { messages } = it.api;
   it.api.messages = async (runId) => {
     const until = it.clock.now() - lagMs;
     const said = (await messages.call(it.api, runId)) ?? [];
-    const shown = said.filter(({ at }) => Date.parse(at ?? "") <= until);
-    return shown.length === 0 ? null : shown;
+    return said.filter(({ at }) => Date.parse(at ?? "") <= until);
   };
 }
 
@@ -81,3 +80,11 @@ test.each(["SUCCEEDED", "BLOCKED", "FAILED"])(
     }
   },
 );
+
+test("an end is told soon where the conversation's format is not supported", async () => {
+  const it = await started("INPROGRESS");
+  it.api.messages = async () => null;
+  it.api.turn("run-1", "SUCCEEDED");
+  await it.clock.advance(10_000);
+  expect(it.told()).toBe(1);
+});
