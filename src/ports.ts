@@ -48,7 +48,7 @@ export interface RunPage {
 
 /** A run's conversation, as text. Rejects like `AgentRuns`. */
 export interface Transcripts {
-  /** Resolves with the user and assistant texts, oldest first; null while the run has no conversation. */
+  /** Resolves with the user and assistant texts, oldest first; null: the run's conversation will never be readable. */
   messages(runId: RunId): Promise<readonly TranscriptMessage[] | null>;
 }
 

@@ -94,7 +94,7 @@ export function createAgentRunsClient(options: AgentRunsClientOptions) {
     conversationById: call(({ conversationById }) => conversationById),
     /** The transcript of a run as its agent's own program wrote it. A redirect gets the call's `headers`, too. */
     transcript: call(({ transcript }) => transcript),
-    /** The texts of user and assistant, oldest first; null while there is no transcript, or no readable one. */
+    /** The texts of user and assistant, oldest first; none while there is no transcript, null if its format is not supported. */
     messages: plain(({ messages }) => messages),
 
     /** A plan's text, or where a file of a run can be downloaded for a while; an artifact's data has the uid. */

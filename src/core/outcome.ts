@@ -84,13 +84,17 @@ export interface Fault {
   readonly link?: string | undefined;
   /** Wait that the destination asks for. */
   readonly retryAfterMs?: number | undefined;
-  /** A rate limit on this kind of effect, for all threads. */
-  readonly limited?: boolean;
+  /** A rate limit on this kind of effect, for all threads; `elsewhere`: on a request that it needs, for this try. */
+  readonly limited?: boolean | "elsewhere";
   /** This try only searched for an earlier one, and did nothing that could have succeeded. */
   readonly searching?: boolean;
   /** The earlier try may still take effect, so the settling time begins again. */
   readonly mayStillHappen?: boolean;
 }
+
+/** Returns the fault of an effect that needs another kind of request, which failed with this fault. */
+export const ofOtherRequest = (fault: Fault): Fault =>
+  fault.limited ? { ...fault, limited: "elsewhere" } : fault;
 
 const firstLookMs = 1_000;
 const longestLookMs = 15_000;

@@ -63,9 +63,12 @@ test("the raw conversation is returned unchanged", async () => {
   expect(await api.client().conversation("run-1")).toEqual(body);
 });
 
-test.each([404, 422])("a run whose conversation is a %i has no messages", async (status) => {
+test.each([
+  [404, []],
+  [422, null],
+])("a run whose conversation is a %i has no messages", async (status, messages) => {
   await using api = await startLocalApi(() => problem("resource_not_found", status));
-  expect(await api.client().messages("run-1")).toBeNull();
+  expect(await api.client().messages("run-1")).toEqual(messages);
   expect(await rejection(api.client().conversation("run-1"))).toMatchObject({ status });
 });
 

@@ -114,7 +114,8 @@ export function createCalls(
       try {
         return spokenTexts((await conversation(runId, callOptions)).data);
       } catch (error) {
-        if (error instanceof NotFoundError || error instanceof UnprocessableEntityError) return null;
+        if (error instanceof NotFoundError) return [];
+        if (error instanceof UnprocessableEntityError) return null;
         throw error;
       }
     },

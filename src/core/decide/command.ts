@@ -120,7 +120,10 @@ function aboutRecord(draft: Draft, event: PersonEvent, command: AboutRun, record
 export function cancelRun(draft: Draft, event: PersonEvent, record: RunRecord): void {
   if (record.failed !== null) return tell(draft, event, notes.neverStartedView);
   if (!isAtWork(record)) return tell(draft, event, notes.alreadyEndedView);
-  if (record.cancelling) return tell(draft, event, notes.alreadyCancellingView);
+  const isUnderWay = draft.thread.effects.some(
+    (effect) => effect.kind === "cancel" && effect.dispatch === record.dispatch,
+  );
+  if (isUnderWay) return tell(draft, event, notes.alreadyCancellingView);
   add(draft, event.id, { kind: "cancel", dispatch: record.dispatch, asked: event });
   updateRun(draft, record.dispatch, { cancelling: true, cancelledBy: event.by });
   const { place } = event;

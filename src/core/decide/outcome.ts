@@ -90,7 +90,7 @@ function triedAgain(draft: Draft, effect: Effect, fault: Fault): boolean {
   if (isWrite && fault.certainty === "unknown" && effect.uncertain !== true) return true;
   if (!fault.retryable) return false;
   const ageMs = ageOf(draft, effect);
-  if (fault.limited === true && (effect.kind === "answer" || !isReading(effect))) return true;
+  if (fault.limited && (effect.kind === "answer" || !isReading(effect))) return true;
   // The next look comes soon enough.
   if (isWatch(effect)) return effect.tries + 1 < mostReadTries;
   if (isReading(effect)) {
@@ -126,7 +126,7 @@ function tryLater(draft: Draft, effect: Effect, fault: Fault, random: number): v
     uncertain: effect.uncertain === true || fault.certainty === "unknown",
   });
   // A person who waits sees at once why nothing is repeated.
-  const isShown = fault.searching || tries > quietTries || ageMs >= quietMs;
+  const isShown = fault.searching || tries > quietTries || ageMs + waitMs >= quietMs;
   if (!isShown) return;
   // The card of a delayed run says so (promise 5), with the first reason only.
   if (effect.kind !== "create" && effect.kind !== "follow-up" && effect.kind !== "cancel") return;

@@ -162,8 +162,8 @@ export function runChanged(
       ? { settlesAt }
       : { reopened: false, open: !ended, settlesAt: null };
     updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
-    // The follow-up may have been answered in the very second of the end before it.
-    const isUnseen = isSettled && record.reopened && !hasFollowUp(draft.thread, dispatch);
+    // The follow-up may have been answered in the very second of the end before it, or after what was shown then.
+    const isUnseen = isSettled && mayGoOn && !hasFollowUp(draft.thread, dispatch);
     if (isUnseen) readAnswer(draft, record, known, { again: true });
     return;
   }

@@ -92,8 +92,7 @@ async function fetchRun(api: Api, runId: RunId): Promise<Outcome> {
 /** Conversations appear later than ends. An end that may have no answer is looked at so often, within 7 seconds. */
 const mostSilentTries = 3;
 /**
- * The same for about a minute: the run has a conversation and succeeded without an answer, or the conversation lacks
- * the last follow-up or anything since the last report.
+ * The same for about a minute: the run must have said something, or the conversation lacks the last follow-up.
  */
 const mostLaggingTries = 6;
 
@@ -124,9 +123,10 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   });
   const lacksFollowUp = followUp !== undefined && timesIn(messages, followUp) === 0;
   const isWanted = run.state !== "CANCELLED";
-  const isMissing = answer.text === null && isWanted;
-  const lags = lacksFollowUp || (isMissing && answered > 0);
-  const mayLag = lags || (isMissing && shown !== null && run.state === "SUCCEEDED");
+  // A run may fail before it has a conversation, but it neither succeeds nor asks without a word.
+  const isSpoken =
+    followUp !== undefined || answered > 0 || run.state === "SUCCEEDED" || run.state === "BLOCKED";
+  const mayLag = shown !== null && (lacksFollowUp || (answer.text === null && isWanted && isSpoken));
   const mostTries = mayLag ? mostLaggingTries : isWanted && !answer.text ? mostSilentTries : 0;
   // An end that may have been told is not waited for, since its run may go on meanwhile, and the next answer appear.
   if (tries < mostTries && !again) return failed(notShownYet);

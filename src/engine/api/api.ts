@@ -2,7 +2,7 @@ import type { LRUCache } from "lru-cache";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { ApiEffect } from "#core/effect.ts";
-import type { Fault, Outcome } from "#core/outcome.ts";
+import { type Fault, type Outcome, ofOtherRequest } from "#core/outcome.ts";
 import type { DispatchId, RunId } from "#core/place.ts";
 import type { Thread } from "#core/thread.ts";
 import type { Deliver } from "#engine/follow/receive-run.ts";
@@ -41,8 +41,7 @@ export function rejected(api: Api, effect: ApiEffect, error: unknown): Outcome &
 
 /** Returns the outcome of a failed search for an earlier try, whose result stays unknown. */
 export function lookupRejected(api: Api, effect: ApiEffect, error: unknown): Outcome & { ok: false } {
-  // A limit on reading is none on writing.
-  const { limited: _, ...fault } = rejected(api, effect, error).fault;
+  const fault = ofOtherRequest(rejected(api, effect, error).fault);
   return { ok: false, fault: { ...fault, certainty: "unknown", searching: true } };
 }
 

@@ -1,6 +1,6 @@
 import { unknownAgeMs } from "#base/window.ts";
 import type { CreateEffect } from "#core/effect.ts";
-import { type Outcome, stillSettling } from "#core/outcome.ts";
+import { type Outcome, ofOtherRequest, stillSettling } from "#core/outcome.ts";
 import { withReference } from "#core/prompt.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import { runToKeep } from "#core/twin.ts";
@@ -91,7 +91,7 @@ async function dispatchToFactory(
   try {
     uid = await api.factories.findFactory(factory);
   } catch (error) {
-    const { limited: _, ...fault } = rejected(api, effect, error).fault;
+    const fault = ofOtherRequest(rejected(api, effect, error).fault);
     // The search dispatches nothing.
     return failed({ ...fault, certainty: fault.certainty === "unknown" ? "not-sent" : fault.certainty });
   }

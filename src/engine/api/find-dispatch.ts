@@ -95,8 +95,10 @@ async function readBack(
     { ...(name === undefined ? {} : { name }), by: "created_at", mostPages, mayGoOn },
     async (runs, servedAt) => {
       const times = runs.map((run) => Date.parse(run.created_at));
-      const newestMs = Math.max(servedAt ?? Number.NEGATIVE_INFINITY, ...times.filter(Number.isFinite));
-      if (Number.isFinite(newestMs)) progress.oldestMs ??= windowStart(newestMs, ageMs);
+      const newestMs = Math.max(...times.filter(Number.isFinite));
+      // One of the two may be from a clock that was ahead; the earlier one at worst has more pages read.
+      const presentMs = Math.min(...[newestMs, servedAt ?? newestMs].filter(Number.isFinite));
+      if (Number.isFinite(presentMs)) progress.oldestMs ??= windowStart(presentMs, ageMs);
       const start = progress.oldestMs ?? Number.NEGATIVE_INFINITY;
       // Whoever knew the id beforehand may have made a run with it.
       const ofDispatch = runs.filter(

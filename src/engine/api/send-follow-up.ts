@@ -1,7 +1,7 @@
 import { reasonOf } from "#base/reason.ts";
 import type { TranscriptMessage } from "#core/answer.ts";
 import type { FollowUpEffect } from "#core/effect.ts";
-import { type Fault, type Outcome, stillSettling } from "#core/outcome.ts";
+import { type Fault, type Outcome, ofOtherRequest, stillSettling } from "#core/outcome.ts";
 import type { EffectId, RunId } from "#core/place.ts";
 import { isEnded, referenceLine } from "#core/run.ts";
 import type { Thread } from "#core/thread.ts";
@@ -54,7 +54,7 @@ async function deliverLatest(api: Api, runId: RunId, effect: FollowUpEffect): Pr
   } catch (error) {
     const reason = isApiFault(error) ? error.reason : reasonOf(error);
     api.log.info("The run could not be read before a follow-up", { run: runId, reason });
-    const { limited: _, ...fault } = faultOf(error);
+    const fault = ofOtherRequest(faultOf(error));
     const mayBeReadLater = fault.retryable || mayAppear(error, effect);
     return mayBeReadLater ? { ...fault, retryable: true, certainty: "not-sent" } : null;
   }

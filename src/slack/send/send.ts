@@ -1,7 +1,7 @@
 import { WebAPIPlatformError } from "@slack/web-api";
 import type { Log } from "#base/log.ts";
 import type { CardEffect, PlatformEffect, ReactEffect, ReplyEffect } from "#core/effect.ts";
-import { type Outcome, stillSettling } from "#core/outcome.ts";
+import { type Outcome, ofOtherRequest, stillSettling } from "#core/outcome.ts";
 import { type MessageId, placeAt } from "#core/place.ts";
 import type { Attempt, Clock, Pace, Platform } from "#ports.ts";
 import { faultOf, unreachable } from "#slack/faults.ts";
@@ -159,8 +159,7 @@ export function createSlackPlatform(options: SlackPlatformOptions): Platform {
         return await perform(effect, place, attempt);
       } catch (error) {
         if (!(error instanceof SearchFailed)) return { ok: false, fault: faultOf(error) };
-        // A limit on searches is none on posts.
-        const { limited: _, ...fault } = faultOf(error.cause);
+        const fault = ofOtherRequest(faultOf(error.cause));
         return { ok: false, fault: { ...fault, certainty: "unknown", searching: true } };
       }
     },

@@ -263,6 +263,7 @@ test("follow-ups are counted on a record that was saved before they were counted
   it.run("SUCCEEDED", 10);
   it.performAll();
   settle(it, 0);
+  it.performAll();
   expect(it.settled()).toBe(true);
   it.give(reply("one more thing"));
   it.done("follow-up", {});

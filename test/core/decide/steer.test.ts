@@ -448,6 +448,16 @@ test("a second cancel gets a note that one is under way; a refused cancel is rep
   expect(it.thread().runs[0]?.cancelling).toBe(false);
 });
 
+test("a run that goes on though the API accepted its cancellation can be cancelled again", () => {
+  const it = started();
+  const { dispatch } = it.thread().runs[0] ?? { dispatch: "" };
+  it.give(press("cancel", dispatch));
+  it.performAll();
+  it.run("INPROGRESS", 60);
+  it.give(mention("cancel", { first: false }));
+  expect(it.effects("cancel")).toHaveLength(1);
+});
+
 test("an ended run is not cancelled, and the person gets a note", () => {
   const it = started();
   it.run("SUCCEEDED", 10);

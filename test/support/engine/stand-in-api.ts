@@ -160,8 +160,8 @@ export class StandInApi implements AgentRuns, Transcripts, Factories {
     return this.#call("cancel", () => this.turn(runId, "CANCELLED"));
   }
 
-  messages(runId: string) {
-    return this.#call("messages", () => this.conversations.get(runId) ?? null);
+  messages(runId: string): Promise<TranscriptMessage[] | null> {
+    return this.#call("messages", () => this.conversations.get(runId) ?? []);
   }
 
   async findFactory(nameOrUid: string) {

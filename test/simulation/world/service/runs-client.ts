@@ -49,7 +49,7 @@ export class RunsClients {
   #messages(run: SimulatedRun) {
     const asOf = this.#machine.time.nowMs - this.#lag("conversation");
     const shown = run.conversation.filter(({ writtenAt }) => writtenAt <= asOf);
-    return shown.length > 0 ? shown.map(({ role, text, at }) => ({ role, text, at })) : null;
+    return shown.map(({ role, text, at }) => ({ role, text, at }));
   }
 
   open(life: Life): Service {
