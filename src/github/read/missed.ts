@@ -164,7 +164,8 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
       // Each installation of an App has a limit of its own.
       const limiter = asApp === null ? "" : repo.owner;
       if (elapsed() < (limitedUntilMs.get(limiter) ?? 0)) {
-        leave(scope, fromMs, rateLimited("GitHub").reason, false);
+        known.failed(scope, fromMs, false);
+        gaps.unreadable(scope, rateLimited("GitHub").reason);
         continue;
       }
       try {

@@ -85,6 +85,7 @@ it.each([
   const limit = { status: 403, headers: { "retry-after": "120" } };
   standIn.fail({ method: "GET", path: /octo\/site\/issues$/, with: limit });
   expect(await look()).toEqual(["github:100#1", ...others]);
+  expect(github.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
   const before = github.calls().length;
   clock.ms += 60_000;
   if (auth === tokenAuth) {
