@@ -43,6 +43,7 @@ const settingsOf = ({ webhookSecret, credentials, ...more }: GitHubSettings): Pl
       ...more,
       auth: credentials,
       log,
+      accept,
       now: clock.now,
       elapsed: clock.elapsed,
       ...(publicUrl === null ? {} : { publicUrl }),

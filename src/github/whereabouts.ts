@@ -1,10 +1,20 @@
 /** Finds the present names of places: repositories are renamed, and issues transferred. */
 import { LRUCache } from "lru-cache";
-import type { PlatformEvent } from "#core/event.ts";
+import type { MovedEvent, PlatformEvent } from "#core/event.ts";
 import type { Place } from "#core/place.ts";
 import { address, repository } from "#github/understand/payload.ts";
 import type { GitHubClient } from "./client.ts";
-import { type IssueRef, type PlaceRef, type Repo, readFullName, readPlace, readScope } from "./place.ts";
+import {
+  type IssueRef,
+  type PlaceRef,
+  placeOf,
+  platformName,
+  type Repo,
+  readFullName,
+  readPlace,
+  readScope,
+  scopeOf,
+} from "./place.ts";
 
 const remembered = 1_000;
 /** Anybody may take a name that a renamed repository had, so an older answer is asked for again. */
@@ -91,6 +101,23 @@ export function createWhereabouts({ client, now, elapsed }: WhereaboutsOptions) 
       client.forget(was);
       const found = await locate(place, at);
       return found === null || isSame(found, was) ? null : found;
+    },
+
+    /** Resolves with the event that the place was found there; null: GitHub gives no id. Rejects as requests do. */
+    async moved(place: Place, { owner, repo, number }: IssueRef): Promise<MovedEvent | null> {
+      const octokit = await client.in({ owner, repo });
+      const { id, full_name } = repository.parse((await octokit.rest.repos.get({ owner, repo })).data);
+      if (!id) return null;
+      const there = placeOf(id, number);
+      return {
+        kind: "moved",
+        id: `${platformName}:moved:${place}:${there}`,
+        at: new Date(now() + client.aheadMs()).toISOString(),
+        by: { platform: platformName, id: "ghost", name: "ghost", bot: false },
+        scope: scopeOf(full_name),
+        place: there,
+        formerPlaces: [place],
+      };
     },
   };
 }

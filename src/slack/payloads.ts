@@ -27,6 +27,9 @@ const said = z.object({
 
 const timestamp = z.string().regex(/^\d{1,11}\.\d{1,6}$/);
 
+/** An attached file, with the person who uploaded it and their workspace or organization. */
+const file = z.object({ user: z.string(), user_team: z.string() }).nullable().catch(null);
+
 const messageTypes = ["message", "app_mention"] as const;
 
 /** https://docs.slack.dev/reference/events/message and app_mention; a mention is delivered as both. */
@@ -36,8 +39,11 @@ export const messageEvent = said.extend({
   channel_type: z.string().nullish(),
   /** The author's workspace or organization, in a channel that is shared between several. */
   user_team: z.string().nullish(),
-  user_profile: z.object({ display_name: z.string().nullish(), name: z.string().nullish() }).nullish(),
-  files: z.array(z.unknown()).nullish().catch(null),
+  team: z.string().nullish(),
+  user_profile: z
+    .object({ display_name: z.string().nullish(), name: z.string().nullish(), team: z.string().nullish() })
+    .nullish(),
+  files: z.array(file).nullish().catch(null),
   ts: timestamp,
   thread_ts: z.string().nullish(),
   parent_user_id: z.string().nullish(),
@@ -86,12 +92,14 @@ const outline = z.looseObject({ type: z.unknown().optional(), command: z.unknown
 /** https://docs.slack.dev/apis/events-api#callback-field */
 const eventCallback = z.object({
   authorizations: z.array(z.looseObject({})).nullish(),
+  /** Whether people of other companies are in the channel. */
+  is_ext_shared_channel: z.boolean().nullish().catch(null),
   event: z.looseObject({ type: z.string(), subtype: z.unknown().optional() }),
 });
 
 /** A payload of a kind that the bot understands. */
 export type Payload =
-  | { readonly kind: "message"; readonly message: MessageEvent }
+  | { readonly kind: "message"; readonly message: MessageEvent; readonly isInternal?: boolean }
   | { readonly kind: "button"; readonly interaction: BlockActions }
   | { readonly kind: "command"; readonly command: SlashCommand };
 
@@ -101,7 +109,7 @@ export type Payload =
  */
 export function readPayload(body: unknown): Payload | null | undefined {
   const { type, command } = outline.safeParse(body).data ?? {};
-  if (type === "event_callback") return readEvent(eventCallback.safeParse(body).data?.event);
+  if (type === "event_callback") return readEvent(eventCallback.safeParse(body).data);
   if (type === "block_actions") {
     const interaction = blockActions.safeParse(body).data;
     return interaction && { kind: "button", interaction };
@@ -111,12 +119,13 @@ export function readPayload(body: unknown): Payload | null | undefined {
   return slash && { kind: "command", command: slash };
 }
 
-function readEvent(event: z.infer<typeof eventCallback>["event"] | undefined): Payload | null | undefined {
-  if (event === undefined) return undefined;
+function readEvent(callback: z.infer<typeof eventCallback> | undefined): Payload | null | undefined {
+  if (callback === undefined) return undefined;
+  const { event, is_ext_shared_channel } = callback;
   const isOther = typeof event.subtype === "string" && !spoken.has(event.subtype);
   if (isOther || !messageTypes.some((type) => type === event.type)) return null;
   const message = messageEvent.safeParse(event).data;
-  return message && { kind: "message", message };
+  return message && { kind: "message", message, isInternal: is_ext_shared_channel === false };
 }
 
 /** One of the bot's sections that holds an answer, or a part of one, as plain text. */

@@ -38,7 +38,7 @@ const recentMs = 24 * 60 * 60_000;
 export function translate(payload: Payload, self: Self, now: number): PersonEvent | null {
   switch (payload.kind) {
     case "message":
-      return fromMessage(payload.message, self, now);
+      return fromMessage(payload.message, self, now, payload.isInternal);
     case "button":
       return fromButton(payload.interaction, self, now);
     case "command":
@@ -61,9 +61,7 @@ export function translateStored(
   self: Self,
   now: number | null,
 ): ReplyEvent | null {
-  // In lists the author's team may be named `team` only.
-  const user_team = stored.user_team ?? stored.team;
-  const { data } = messageEvent.safeParse({ ...stored, user_team, type: "message", channel });
+  const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
   if (data === undefined) return null;
   return fromMessage(data, self, now === null ? Number.POSITIVE_INFINITY : now + recentMs - recentWhenReadMs);
 }
@@ -81,7 +79,8 @@ function fromCommand(command: SlashCommand, self: Self, now: number): CommandEve
   };
 }
 
-function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent | null {
+/** `isInternal`: no other company is in the channel. */
+function fromMessage(message: MessageEvent, self: Self, now: number, isInternal = false): ReplyEvent | null {
   if (message.subtype && !spoken.has(message.subtype)) return null;
   if (isOurs(message, self)) return null;
   const text = message.text ?? "";
@@ -90,7 +89,7 @@ function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent
     kind: "reply",
     id: `slack:message:${self.teamId}:${message.channel}:${message.ts}`,
     at: timeOf(message.ts),
-    by: guarded(author(message), message.user_team, self),
+    by: guarded(author(message), message.user_team ?? (isInternal ? null : teamOf(message)), self),
     scope: scopeOf(self.teamId, message.channel),
     place: placeOf(self.teamId, message.channel, threadTs),
     text: plainText(withoutMention(text, self.userId)),
@@ -107,6 +106,13 @@ function fromMessage(message: MessageEvent, self: Self, now: number): ReplyEvent
 
 const isDirect = (message: MessageEvent): boolean =>
   message.channel_type === "im" || message.channel.startsWith("D");
+
+/**
+ * Returns the author's workspace or organization where there is no `user_team`. A message with files has no `team`
+ * either. https://github.com/slackapi/bolt-js/issues/435
+ */
+const teamOf = ({ user, team, user_profile, files }: MessageEvent): string | null | undefined =>
+  team ?? user_profile?.team ?? files?.find((file) => file?.user === user)?.user_team;
 
 function author(message: MessageEvent): Person {
   const bot = Boolean(message.bot_id) || message.subtype === "bot_message";

@@ -65,6 +65,29 @@ describe("a conversation goes on", () => {
     },
   );
 
+  it.concurrent("where the bot found a transferred issue whose webhook never came, also after a restart", async () => {
+    const store = createMemoryStore();
+    const bot = await startWhole({ initial: twoRepositories(), store });
+    await bot.label();
+    const run = await bot.run();
+    await bot.ourWith("Queued");
+    await bot.quiet();
+    bot.standIn.turnOff(true);
+    const { number } = await bot.standIn.transferIssue({ user: "bob", repo, issue: 1, to: "octo/site" });
+    bot.standIn.turnOff(false);
+    bot.api.turn(run, "BLOCKED");
+    await bot.ourWith("needs your answer");
+    await bot.quiet();
+    await bot[Symbol.asyncDispose]();
+
+    await using later = await startWhole({ store, initial: bot.standIn.snapshot() });
+    later.api.add({ ...[...bot.api.runs.values()][0], run_id: run });
+    await later.comment("And the docs", number, "octo/site");
+    await eventually("the follow-up", () => later.api.conversations.get(run)?.length === 1);
+    expect(store.size()).toBe(1);
+    expect(later.api.count("create")).toBe(0);
+  });
+
   it.concurrent("that an earlier version saved under the repository's name", async () => {
     const store = createMemoryStore();
     await using bot = await startWhole({ store });

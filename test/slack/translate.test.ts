@@ -99,12 +99,37 @@ test.each(["message_changed", "message_deleted", "channel_join", "channel_topic"
   },
 );
 
-test("the author of a listed message belongs to another company if only `team` says so", () => {
-  const permission = (fields: Record<string, unknown>) =>
-    translateStored({ ts: at(0), user: "U1", text: "hi", ...fields }, "C1", self, now)?.by.permission;
-  expect(permission({ team: "T2" })).toBe("none");
-  expect(permission({ team: "T2", user_team: self.teamId })).toBeUndefined();
-  expect(permission({ team: self.teamId })).toBeUndefined();
+test.each([
+  ["user_team", { user_team: "T2", team: self.teamId }],
+  ["team", { team: "T2" }],
+  ["the profile", { user_profile: { name: "eve", team: "T2" } }],
+  ["their file", { subtype: "file_share", files: [{ id: "F1", user: "U1", user_team: "T2" }] }],
+])("people of another company may not use the bot if only %s names their company", (_, fields) => {
+  const stored = { ts: at(0), user: "U1", text: "hi", ...fields };
+  const author = { platform: "slack", id: "U1", permission: "none" };
+  expect(eventIn(message(fields))).toMatchObject({ by: author });
+  expect(translateStored(stored, "C1", self, now)).toMatchObject({ by: author });
+});
+
+test.each([
+  { team: self.teamId },
+  { team: "T2", user_team: self.teamId },
+  { files: [{ id: "F1", user: "U1", user_team: self.teamId }] },
+  // Somebody of another company uploaded the file.
+  { files: [{ id: "F1", user: "U9", user_team: "T2" }] },
+  { files: [null, { id: "F1", user: "U1" }] },
+])("a member with the fields %j may use the bot", (fields) => {
+  const stored = { ts: at(0), user: "U1", text: "hi", ...fields };
+  expect(eventIn(message(fields))?.by).not.toHaveProperty("permission");
+  expect(translateStored(stored, "C1", self, now)?.by).not.toHaveProperty("permission");
+});
+
+test("in a channel that is not shared, another workspace is one of the bot's organization", () => {
+  const permission = (is_ext_shared_channel: boolean, fields: Record<string, unknown>) =>
+    eventIn({ ...message(fields), is_ext_shared_channel })?.by.permission;
+  expect(permission(false, { team: "T3" })).toBeUndefined();
+  expect(permission(true, { team: "T3" })).toBe("none");
+  expect(permission(false, { user_team: "T3" })).toBe("none");
 });
 
 test("in a channel shared with another company the bot's own team is used", () => {

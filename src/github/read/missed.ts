@@ -61,8 +61,8 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
     return repo === null ? scope : `${repo.owner}/${repo.repo}`;
   });
   const missedBy = createHookDeliveries({ identity, log, now, asked });
-  /** By `elapsed`. */
-  let limitedUntilMs = 0;
+  /** Ends of rate limits by `elapsed`: of an App's installations by their owners, and of everything else under "". */
+  const limitedUntilMs = new Map<string, number>();
 
   const isOurs = (url: string): boolean =>
     publicUrl === undefined
@@ -161,6 +161,13 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
       const repo = readScope(scope);
       if (repo === null) continue;
       const fromMs = Math.max(wantedMs, oldestMs);
+      // Each installation of an App has a limit of its own.
+      const limiter = asApp === null ? "" : repo.owner;
+      if (elapsed() < (limitedUntilMs.get(limiter) ?? 0)) {
+        known.failed(scope, fromMs, false);
+        gaps.unreadable(scope, rateLimited("GitHub").reason);
+        continue;
+      }
       try {
         const missed = await missedIn(scope, repo, fromMs, byApp);
         if (missed === null) {
@@ -171,8 +178,9 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
         for (const name of known.read(scope)) gaps.read(name);
         reads += 1;
       } catch (error) {
-        const { limited, retryable, reason } = faultOf(error, now());
-        if (error instanceof StillMore || limited) throw error;
+        if (error instanceof StillMore) throw error;
+        const { retryAfterMs, retryable, reason } = faultOf(error, now());
+        if (retryAfterMs !== undefined) limitedUntilMs.set(limiter, elapsed() + retryAfterMs);
         // Otherwise it was deleted, or the bot has lost its access, perhaps for a time.
         if (retryable) failures.push(error);
         leave(scope, fromMs, reason, hasStatus(error, 404));
@@ -195,13 +203,13 @@ export function createMissed({ client, identity, log, now, elapsed, publicUrl }:
 
     /** See `Platform.missed`. Rejects without a request while a rate limit lasts. */
     async missed(what: Missed): Promise<readonly PlatformEvent[]> {
-      if (elapsed() < limitedUntilMs) throw new Error(rateLimited("GitHub").reason);
+      if (elapsed() < (limitedUntilMs.get("") ?? 0)) throw new Error(rateLimited("GitHub").reason);
       try {
         return await look(what);
       } catch (error) {
         if (error instanceof StillMore) throw error;
         const { reason, retryAfterMs } = faultOf(error, now());
-        if (retryAfterMs !== undefined) limitedUntilMs = elapsed() + retryAfterMs;
+        if (retryAfterMs !== undefined) limitedUntilMs.set("", elapsed() + retryAfterMs);
         throw new Error(reason, { cause: error });
       }
     },

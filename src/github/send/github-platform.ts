@@ -1,9 +1,10 @@
 /** The shapes of GitHub's sending side. */
 import type { Log } from "#base/log.ts";
+import type { MovedEvent } from "#core/event.ts";
 import type { GitHubAuth } from "#github/client.ts";
 import type { Intake } from "#github/receive/receive.ts";
 import type { AskIdentity } from "#github/understand/translate.ts";
-import type { Platform } from "#ports.ts";
+import type { Accept, Platform } from "#ports.ts";
 
 /** Options of `createGitHubPlatform`. */
 export interface GitHubPlatformOptions {
@@ -11,6 +12,8 @@ export interface GitHubPlatformOptions {
   /** The API's base URL; GitHub.com's if absent. */
   readonly apiUrl?: string;
   readonly log: Log;
+  /** Saves that an issue was found at another address; absent: nobody wants to know. */
+  readonly accept?: Accept<MovedEvent>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Milliseconds, monotonic. */

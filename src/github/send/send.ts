@@ -1,5 +1,6 @@
 /** GitHub's sending side: each effect becomes REST calls, each failure a fault. */
 import type { Octokit } from "@octokit/rest";
+import { reasonOf } from "#base/reason.ts";
 import { remember } from "#base/remember.ts";
 import {
   type CardEffect,
@@ -45,6 +46,7 @@ export function createGitHubPlatform({
   auth,
   apiUrl,
   log,
+  accept,
   now,
   elapsed,
   permissionTtlMs = 5 * 60_000,
@@ -212,6 +214,16 @@ export function createGitHubPlatform({
     }
   }
 
+  /** Has it saved that the place has another address, so that what people say there reaches its thread. */
+  async function tellMoved(place: Place, there: IssueRef): Promise<void> {
+    try {
+      const event = await whereabouts.moved(place, there);
+      if (event !== null) await accept?.(event);
+    } catch (error) {
+      log.warn("An issue's other address could not be saved", { place, reason: reasonOf(error) });
+    }
+  }
+
   /** Performs the effect where the place is now. */
   async function performThere(
     place: Place,
@@ -236,6 +248,7 @@ export function createGitHubPlatform({
       });
       if (there === null) throw error;
       log.info("An issue has another address", { place, ...there });
+      await tellMoved(place, there);
       return perform(await client.in(there), there, effect, attempt);
     }
   }

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { CreateResponse, FactoryRunResponse } from "#agent-runs/schema.ts";
 import { type Catalog, type FactorySpec, factoryIn } from "#service/catalog.ts";
 import type { RepositorySkills } from "#service/files/repository-skills.ts";
@@ -55,7 +56,10 @@ export function createCatalogOperations(options: CatalogOperationOptions) {
       return { ok: true, value: { environments } };
     },
 
-    models: (): Result<unknown> => ({ ok: true, value: modelsOf(catalog) }),
+    models(parameters: URLSearchParams): Result<unknown> {
+      const query = readQuery(parameters, z.object({}));
+      return query.ok ? { ok: true, value: modelsOf(catalog) } : query;
+    },
 
     async skills(parameters: URLSearchParams): Promise<Result<unknown>> {
       const query = readQuery(parameters, skillsQuery);

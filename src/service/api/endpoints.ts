@@ -184,8 +184,8 @@ export const endpoints: readonly Endpoint[] = [
     description:
       "A configuration's `model_id` is one of these `id`s. If none is declared, it can be anything.",
     answer: modelsAnswer,
-    refusals: [],
-    handle: (operations) => operations.models(),
+    refusals: ["invalid_request"],
+    handle: (operations, { query }) => operations.models(query),
   },
   {
     ...inCatalog,

@@ -38,8 +38,8 @@ export function singleValues(
   for (const [written, value] of parameters) {
     const name = Object.hasOwn(aliases, written) ? (aliases[written] ?? written) : written;
     if (!known.includes(name)) {
-      const names = [...known, ...Object.keys(aliases)].join(", ");
-      const detail = `${written.slice(0, 100)}: there is no such parameter, only ${names}`;
+      const names = [...known, ...Object.keys(aliases)].join(", ") || "none";
+      const detail = `${written.slice(0, 100)}: there is no such parameter; known: ${names}`;
       return refused("invalid_request", detail);
     }
     if (value === "") continue;

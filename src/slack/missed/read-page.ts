@@ -88,6 +88,9 @@ async function readThreadPage(
   return events;
 }
 
+const joins: ReadonlySet<string> = new Set(["channel_join", "group_join"]);
+const leaves: ReadonlySet<string> = new Set(["channel_leave", "group_leave"]);
+
 async function readChannelPage(
   reading: Reading,
   target: string,
@@ -97,14 +100,14 @@ async function readChannelPage(
   const { fromMs = 0, latest } = round.unread.get(target) ?? {};
   const page = await messagePage(client, where, latest === undefined ? {} : { latest }, null);
   const events: ReplyEvent[] = [];
-  let hasJoined = false;
+  let isIn = true;
   for (const message of page.messages) {
     const { data } = storedMessage.safeParse(message);
     if (data === undefined) continue;
-    // What was said before the bot came was not said to it.
-    hasJoined =
-      data.user === self.userId && (data.subtype === "channel_join" || data.subtype === "group_join");
-    if (hasJoined) break;
+    // What was said before the bot came, or came again, was not said to it.
+    if (data.user === self.userId && joins.has(data.subtype ?? "")) isIn = false;
+    if (data.user === self.userId && leaves.has(data.subtype ?? "")) isIn = true;
+    if (!isIn) continue;
     if (millisecondsOf(data.ts) >= fromMs) {
       const event = eventOf(reading, message, where.channel);
       if (event !== null) events.push(event);
@@ -124,7 +127,7 @@ async function readChannelPage(
   const untilMs = fromMs - (nowMs - fromMs > hourMs && page.messages.length >= fullPage ? threadsMs : 0);
   const isOver = oldestMs < untilMs && !paysOff(reading, target, oldestMs, Math.max(...times) - oldestMs);
   const last = storedMessage.safeParse(page.messages.at(-1)).data?.ts;
-  if (hasJoined || page.next === null || last === undefined || isOver) finish(reading, target);
+  if (!isIn || page.next === null || last === undefined || isOver) finish(reading, target);
   else round.unread.set(target, { fromMs, latest: last });
   return events;
 }

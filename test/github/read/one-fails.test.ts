@@ -1,7 +1,7 @@
 /** One repository can't be read: the others are, and it is read from the same time on later, also after a restart. */
 import { expect, it } from "vitest";
 import { defaultSnapshot } from "#sandbox/github/snapshot.ts";
-import { repo, start } from "#test/support/github/start.ts";
+import { appAuth, repo, start, tokenAuth } from "#test/support/github/start.ts";
 
 const other = "octo/site";
 const scopes = [`github:${repo}`, `github:${other}`];
@@ -47,4 +47,53 @@ it.each([
 
   fail(/octo\/site/);
   await expect(platform.missed({ since, places: [], scopes, kept, keep })).rejects.toThrow();
+});
+
+it.each([
+  { what: "of one installation of an App", auth: appAuth, others: ["github:300#1"] },
+  { what: "of a token", auth: tokenAuth, others: [] },
+])("a rate limit $what stops what it is for, and nothing is lost", async ({ auth, others }) => {
+  const initial = defaultSnapshot();
+  const [app] = initial.repos;
+  if (app === undefined) throw new Error("there is no repository");
+  const where = [repo, other, "alice/shop"];
+  initial.repos.push({ ...structuredClone(app), id: 200, name: "site", lastNumber: 0 });
+  initial.repos.push({ ...structuredClone(app), id: 300, owner: "alice", name: "shop", lastNumber: 0 });
+  await using github = await start({ initial, auth });
+  const { standIn, clock, platform } = github;
+  const since = new Date(clock.ms).toISOString();
+  standIn.turnOff(true);
+  for (const each of where) {
+    await standIn.openIssue({ user: "bob", repo: each, title: "Broken" });
+    await standIn.comment({ user: "alice", repo: each, issue: 1, body: "Hello?" });
+  }
+  let kept: string | null = null;
+  const keep = (text: string) => {
+    kept = text;
+  };
+  const look = async () => {
+    const events = await platform.missed({
+      since: new Date(clock.ms).toISOString(),
+      places: [],
+      scopes: where.map((each) => `github:${each}`),
+      kept,
+      keep,
+    });
+    return events.map(({ place }) => place);
+  };
+  kept = JSON.stringify({ ids: {}, unread: {}, searchedMs: Date.parse(since) });
+  const limit = { status: 403, headers: { "retry-after": "120" } };
+  standIn.fail({ method: "GET", path: /octo\/site\/issues$/, with: limit });
+  expect(await look()).toEqual(["github:100#1", ...others]);
+  expect(github.lines.filter(({ level }) => level === "warn")).toHaveLength(1);
+  const before = github.calls().length;
+  clock.ms += 60_000;
+  if (auth === tokenAuth) {
+    await expect(look()).rejects.toThrow("limits");
+    expect(github.calls()).toHaveLength(before);
+  } else expect(await look()).not.toContain("github:200#1");
+  const later = github.calls().slice(before);
+  expect(later.filter((call) => call.includes("octo/"))).toEqual([]);
+  clock.ms += 2 * 60_000;
+  expect(await look()).toContain("github:200#1");
 });

@@ -145,6 +145,7 @@ test.each([
   "/agent/runs?name[]=x",
   "/agent/runs?state[x]=QUEUED",
   "/agent/environments?name=x",
+  "/agent/models?name=x",
   "/agent?name=x",
   "/factory?name=x",
 ])("GET %s is refused, because no such filter exists, and the problem names it", async (path) => {

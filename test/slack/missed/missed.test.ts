@@ -136,6 +136,20 @@ test("what was said before the bot came to a channel was not said to it", async 
   expect(textsOf(await looking(world)())).toEqual(["now?"]);
 });
 
+test("what was said before the bot left a channel and was invited again is read back", async () => {
+  const messages: SlackMessage[] = [
+    { ts: ago(60 * minute), user: "UALICE", text: "<@UBOT> are you there?" },
+    { ts: ago(50 * minute, 1), user: "UBOT", subtype: "channel_join", text: "joined" },
+    { ts: ago(40 * minute, 2), user: "UALICE", text: "<@UBOT> fix it" },
+    { ts: ago(30 * minute, 3), user: "UBOT", subtype: "channel_leave", text: "left" },
+    { ts: ago(20 * minute, 4), user: "UALICE", text: "<@UBOT> where are you?" },
+    { ts: ago(10 * minute, 5), user: "UBOT", subtype: "channel_join", text: "joined" },
+    { ts: ago(5 * minute, 6), user: "UALICE", text: "<@UBOT> and the docs" },
+  ];
+  await using world = await createWorld({ initial: inChannel("C0GENERAL", messages) });
+  expect(textsOf(await looking(world)())).toEqual(["fix it", "and the docs"]);
+});
+
 test("a twin of a card that stayed does not keep its thread's replies coming", async () => {
   await using world = await createWorld();
   const { ts } = await world.slack.say({ user: "alice", channel: "general", text: "hello" });

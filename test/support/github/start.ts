@@ -81,6 +81,7 @@ export async function start(options: StartOptions = {}) {
     auth: options.auth ?? tokenAuth,
     apiUrl: api.url,
     log,
+    accept: (event) => accept(event),
     now,
     elapsed: () => clock.ms,
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeoutMs: options.requestTimeoutMs }),
