@@ -54,16 +54,23 @@ const recentWhenReadMs = 3_600_000;
 /**
  * Returns the event of a message that Slack listed; null: it does not concern the bot. `now`: Slack's time in
  * milliseconds since the epoch; null: the message's thread is saved already, so the event never comes too early.
+ * `isInternal`: no other company is in the channel.
  */
 export function translateStored(
   stored: Readonly<Record<string, unknown>>,
   channel: string,
   self: Self,
   now: number | null,
+  isInternal = false,
 ): ReplyEvent | null {
   const { data } = messageEvent.safeParse({ ...stored, type: "message", channel });
   if (data === undefined) return null;
-  return fromMessage(data, self, now === null ? Number.POSITIVE_INFINITY : now + recentMs - recentWhenReadMs);
+  return fromMessage(
+    data,
+    self,
+    now === null ? Number.POSITIVE_INFINITY : now + recentMs - recentWhenReadMs,
+    isInternal,
+  );
 }
 
 function fromCommand(command: SlashCommand, self: Self, now: number): CommandEvent {

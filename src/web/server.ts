@@ -37,6 +37,9 @@ export function createWeb({ log, stopWithinMs = 9_000, answerWithinMs = {} }: We
   // Ends slow requests; the largest webhook, 25 MB, fits in these times.
   server.headersTimeout = 15_000;
   server.requestTimeout = 60_000;
+  // A proxy that sends a request just when this side closes the idle connection answers 502, which Slack and GitHub
+  // do not repeat for everything. Caddy keeps idle connections for two minutes, most others for less.
+  server.keepAliveTimeout = 125_000;
 
   let deadline: NodeJS.Timeout | null = null;
   let isLate = false;

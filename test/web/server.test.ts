@@ -134,6 +134,15 @@ test("stopping a server that never opened answers the waiting requests at once",
   expect(await status).toBe(503);
 });
 
+test("idle connections stay open longer than proxies use them, so that no request meets a closing one", async () => {
+  const { port } = await serving({});
+  const asked = request({ port, host: "127.0.0.1", path: "/healthz", headers: { connection: "keep-alive" } });
+  const [answer] = await once(asked.end(), "response");
+  answer.resume();
+  // Of nginx, cloud balancers, Cloudflare's tunnel and Caddy, the last keeps idle connections longest: 120 s.
+  expect(Number(/timeout=(\d+)/.exec(answer.headers["keep-alive"])?.[1])).toBeGreaterThan(120);
+});
+
 test("an unknown path is a 404 in JSON", async () => {
   const { url } = await serving({});
   const answer = await fetch(`${url}/slack/events`, { method: "POST" });

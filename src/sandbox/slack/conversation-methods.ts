@@ -95,7 +95,10 @@ const ofUser: Method = (params, { workspace }) => {
         !(archived && flagParam(params, "exclude_archived")),
     );
   const { items, rest } = pageOf(params, joined, 100, 999);
-  return { ok: true, channels: items.map(({ id, name }) => ({ id, name })), ...rest };
+  const channels = items.map(({ id, name, kind, shared = false }) =>
+    kind === "im" ? { id, name } : { id, name, is_ext_shared: shared },
+  );
+  return { ok: true, channels, ...rest };
 };
 
 /** The methods that read. */

@@ -9,6 +9,8 @@ const slackMessage = z.object({
   /** First message of the thread; a first message has its own `ts` here once it has a reply. */
   thread_ts: text.exactOptional(),
   user: text,
+  /** The author's workspace, if it is not the app's. */
+  team: text.exactOptional(),
   /** As on the wire: escaped, mentions between angle brackets. */
   text,
   subtype: text.exactOptional(),
@@ -37,6 +39,8 @@ const slackChannel = z.object({
   name: text,
   kind: z.enum(["channel", "private", "im"]),
   archived: z.boolean().exactOptional(),
+  /** Whether another company is in it. */
+  shared: z.boolean().exactOptional(),
   members: z.array(text),
   /** Oldest first, replies among them. */
   messages: z.array(slackMessage),

@@ -19,7 +19,7 @@ const allTypes: readonly ChannelType[] = ["public_channel", "private_channel", "
 const mostPages = 20;
 
 const listPage = z.object({
-  channels: z.array(z.object({ id: z.string().min(1) })).nullish(),
+  channels: z.array(z.object({ id: z.string().min(1), is_ext_shared: z.boolean().nullish() })).nullish(),
   response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
 });
 
@@ -27,6 +27,8 @@ const listPage = z.object({
 export interface Channels {
   /** Returns the channels of the types that Slack lists to the app. Rejects as `WebClient` does. */
   list(team: string): Promise<readonly Scope[]>;
+  /** Returns whether the channel was listed last as not shared with another company. */
+  isInternal(channel: Scope): boolean;
   /** Returns a sentence about the types that Slack did not list; none: it listed all. */
   gaps(): readonly string[];
 }
@@ -36,6 +38,7 @@ export function createChannels(client: WebClient, log: Log): Channels {
   /** Types that Slack did not list, which is logged once. */
   const lacking = new Set<ChannelType>();
   let reason = "";
+  const internal = new Set<Scope>();
 
   async function list(team: string, of: readonly ChannelType[]): Promise<readonly Scope[]> {
     const found: Scope[] = [];
@@ -49,7 +52,12 @@ export function createChannels(client: WebClient, log: Log): Channels {
           ...(cursor === null ? {} : { cursor }),
         }),
       );
-      for (const { id } of page.channels ?? []) found.push(scopeOf(team, id));
+      for (const { id, is_ext_shared } of page.channels ?? []) {
+        const scope = scopeOf(team, id);
+        found.push(scope);
+        if (is_ext_shared === false) internal.add(scope);
+        else internal.delete(scope);
+      }
       cursor = page.response_metadata?.next_cursor || null;
       if (cursor === null) break;
     }
@@ -87,6 +95,7 @@ export function createChannels(client: WebClient, log: Log): Channels {
 
   return {
     list: listAll,
+    isInternal: (channel) => internal.has(channel),
     gaps: () => (lacking.size === 0 ? [] : [`${unlisted} (scopes: ${scopesOf(lacking)}). ${reason}`]),
   };
 }

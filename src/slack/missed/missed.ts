@@ -234,7 +234,10 @@ export function createMissed({ client, identity, time, clock, log }: MissedOptio
       events,
       isOver: isRead,
       failure,
-    } = await read({ client, self, round, nowMs: time.now(), known, done, active }, first);
+    } = await read(
+      { client, self, isInternal: channelList.isInternal, round, nowMs: time.now(), known, done, active },
+      first,
+    );
     if (begins && failure !== undefined) throw failure;
     const left = soon(round);
     logLimit(left.length);

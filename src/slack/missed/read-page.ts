@@ -1,9 +1,9 @@
 /** Reads one page of a channel or a thread that may hold missed messages. */
 import type { WebClient } from "@slack/web-api";
 import type { ReplyEvent } from "#core/event.ts";
-import type { Place } from "#core/place.ts";
+import type { Place, Scope } from "#core/place.ts";
 import { storedMessage } from "#slack/payloads.ts";
-import { millisecondsOf, placeOf, type SlackPlace, timestampOf } from "#slack/place.ts";
+import { millisecondsOf, placeOf, type SlackPlace, scopeOf, timestampOf } from "#slack/place.ts";
 import { isKeptTwin } from "#slack/send/look-up.ts";
 import { type MessagePage, messagePage } from "#slack/send/message-pages.ts";
 import { type Self, translateStored } from "#slack/translate.ts";
@@ -21,6 +21,8 @@ const fullPage = 100;
 export interface Reading {
   readonly client: WebClient;
   readonly self: Self;
+  /** Whether no other company is in the channel. */
+  readonly isInternal: (channel: Scope) => boolean;
   readonly round: Round;
   /** Slack's time, in milliseconds since the epoch. */
   readonly nowMs: number;
@@ -48,11 +50,11 @@ export async function readNextPage(
 
 /** Returns the message's event if it is for the bot as far as Slack shows. */
 function eventOf(
-  { self, known, nowMs }: Reading,
+  { self, isInternal, known, nowMs }: Reading,
   message: Readonly<Record<string, unknown>>,
   channel: string,
 ): ReplyEvent | null {
-  const event = translateStored(message, channel, self, nowMs);
+  const event = translateStored(message, channel, self, nowMs, isInternal(scopeOf(self.teamId, channel)));
   if (event === null) return null;
   if (known.has(event.place)) return { ...event, underOurs: false };
   if (event.mention && !event.underOurs) known.add(event.place);

@@ -136,6 +136,27 @@ test("what was said before the bot came to a channel was not said to it", async 
   expect(textsOf(await looking(world)())).toEqual(["now?"]);
 });
 
+test("in a channel without another company, people of the organization's other workspaces are members", async () => {
+  const said = (n: number) => ({
+    ts: ago(minute, n),
+    user: "UALICE",
+    team: "T0OTHER",
+    text: "<@UBOT> fix it",
+  });
+  const [own, other] = emptyWorkspace.channels;
+  if (own === undefined || other === undefined) throw new Error("channels are missing");
+  const channels = [
+    { ...own, messages: [said(1)] },
+    { ...other, members: own.members, shared: true, messages: [said(2)] },
+  ];
+  await using world = await createWorld({ initial: { ...emptyWorkspace, channels } });
+  const events = await looking(world)();
+  expect(events.map(({ scope, by }) => [scope, by.permission])).toEqual([
+    [general, undefined],
+    [random, "none"],
+  ]);
+});
+
 test("what was said before the bot left a channel and was invited again is read back", async () => {
   const messages: SlackMessage[] = [
     { ts: ago(60 * minute), user: "UALICE", text: "<@UBOT> are you there?" },
