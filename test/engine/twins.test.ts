@@ -123,6 +123,18 @@ test("a follow-up that reached the agent twice is told to its author, once", asy
   expect(made.thread().effects).toEqual([]);
 });
 
+test("a follow-up that can't be looked for is told to its author as unsure", async () => {
+  const { api, clock, engine, slack } = await asked((made) => cutFirst(made, "followUp"));
+  api.messages = async () => null;
+  await clock.advance(10_000);
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(90 * minute);
+  expect(api.count("followUp")).toBe(1);
+  const tells = slack.tries.flatMap(({ effect }) => (effect.kind === "tell" ? [effect] : []));
+  expect(tells).toHaveLength(1);
+  expect(JSON.stringify(tells[0]?.view)).toContain("can't tell whether your message reached the agent");
+});
+
 test("a create that failed for good, as it seems, is looked for before anybody is told", async () => {
   const made = await asked(({ api }) => {
     api.afterwards = (call) => {
