@@ -157,6 +157,31 @@ test("a run that only quotes the dispatch's prompt is never cancelled as a twin"
   expect([...api.runs.values()].map(({ state }) => state)).toEqual(["QUEUED", "QUEUED", "QUEUED"]);
 });
 
+test("a run that the dispatch's run started, with its metadata, is never cancelled as a twin", async () => {
+  const { api, clock } = await asked((made) => cutFirst(made, "create"));
+  await clock.advance(minute);
+  const own = api.runs.get("run-1");
+  if (own) api.add({ ...own, run_id: "run-1a", parent_run_id: "run-1", created_at: "2026-01-01T00:01:00Z" });
+  await clock.advance(70 * minute);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["QUEUED", "QUEUED"]);
+});
+
+test("a run stays that is taking a follow-up when its elder is found", async () => {
+  const made = await cutAndLate(2 * minute);
+  const { api, clock, engine } = made;
+  await clock.advance(100_000);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  const taken = Promise.withResolvers<void>();
+  api.before = (call) => (call === "followUp" ? taken.promise : undefined);
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(4 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  taken.resolve();
+  await clock.advance(60 * minute);
+  expect(api.conversations.has("run-2")).toBe(true);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["CANCELLED", "QUEUED"]);
+});
+
 test("a twin that can't be cancelled yet is cancelled at a later look, and holds up no other", async () => {
   const { api, clock } = await asked((made) => cutFirst(made, "create"));
   await clock.advance(10_000);
