@@ -123,6 +123,18 @@ test("a follow-up that reached the agent twice is told to its author, once", asy
   expect(made.thread().effects).toEqual([]);
 });
 
+test("a follow-up that can't be looked for is told to its author as unsure", async () => {
+  const { api, clock, engine, slack } = await asked((made) => cutFirst(made, "followUp"));
+  api.messages = async () => null;
+  await clock.advance(10_000);
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(90 * minute);
+  expect(api.count("followUp")).toBe(1);
+  const tells = slack.tries.flatMap(({ effect }) => (effect.kind === "tell" ? [effect] : []));
+  expect(tells).toHaveLength(1);
+  expect(JSON.stringify(tells[0]?.view)).toContain("can't tell whether your message reached the agent");
+});
+
 test("a create that failed for good, as it seems, is looked for before anybody is told", async () => {
   const made = await asked(({ api }) => {
     api.afterwards = (call) => {
@@ -143,6 +155,31 @@ test("a run that only quotes the dispatch's prompt is never cancelled as a twin"
   api.add({ run_id: "copied", prompt: own?.prompt ?? "" });
   await clock.advance(70 * minute);
   expect([...api.runs.values()].map(({ state }) => state)).toEqual(["QUEUED", "QUEUED", "QUEUED"]);
+});
+
+test("a run that the dispatch's run started, with its metadata, is never cancelled as a twin", async () => {
+  const { api, clock } = await asked((made) => cutFirst(made, "create"));
+  await clock.advance(minute);
+  const own = api.runs.get("run-1");
+  if (own) api.add({ ...own, run_id: "run-1a", parent_run_id: "run-1", created_at: "2026-01-01T00:01:00Z" });
+  await clock.advance(70 * minute);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["QUEUED", "QUEUED"]);
+});
+
+test("a run stays that is taking a follow-up when its elder is found", async () => {
+  const made = await cutAndLate(2 * minute);
+  const { api, clock, engine } = made;
+  await clock.advance(100_000);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  const taken = Promise.withResolvers<void>();
+  api.before = (call) => (call === "followUp" ? taken.promise : undefined);
+  await engine.accept(reply("with the new parser"));
+  await clock.advance(4 * minute);
+  expect(made.thread().runs[0]?.runId).toBe("run-2");
+  taken.resolve();
+  await clock.advance(60 * minute);
+  expect(api.conversations.has("run-2")).toBe(true);
+  expect([...api.runs.values()].map(({ state }) => state)).toEqual(["CANCELLED", "QUEUED"]);
 });
 
 test("a twin that can't be cancelled yet is cancelled at a later look, and holds up no other", async () => {

@@ -224,7 +224,7 @@ function givenUp(draft: Draft, effect: Effect, fault: Fault): void {
       if (record) runNotStarted(draft, record, reason, link);
       return;
     case "follow-up":
-      followUpLost(draft, effect, reason, link);
+      followUpLost(draft, effect, fault);
       return;
     case "cancel":
       updateRun(draft, effect.dispatch, { cancelling: false, delay: null });

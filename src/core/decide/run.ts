@@ -2,6 +2,7 @@
 import type { Answer } from "#core/answer.ts";
 import type { AnswerEffect, FollowUpEffect } from "#core/effect.ts";
 import { identityOf, passedUntil, settlesAfter, standingOf } from "#core/news.ts";
+import type { Fault } from "#core/outcome.ts";
 import type { RunId } from "#core/place.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import { hasFollowUp, type RunRecord } from "#core/thread.ts";
@@ -29,6 +30,9 @@ export function runCreated(draft: Draft, record: RunRecord, runId: RunId, state:
   });
 }
 
+/** Fault of a message to a run that never started. */
+const notStarted: Fault = { certainty: "refused", retryable: false, reason: notStartedReason };
+
 /** Decides that the run will never start: tells its places why, and drops the effects that waited for it. */
 export function runNotStarted(
   draft: Draft,
@@ -48,7 +52,7 @@ export function runNotStarted(
   for (const place of places) add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
   if (places.length === 0) tellAsker(draft, record, view);
   for (const effect of waiting) {
-    if (effect.kind === "follow-up") followUpLost(draft, effect, notStartedReason, undefined);
+    if (effect.kind === "follow-up") followUpLost(draft, effect, notStarted);
   }
 }
 
@@ -94,19 +98,14 @@ export function followUpUnsure(draft: Draft, { dispatch }: FollowUpEffect): void
   updateRun(draft, dispatch, { reopened: true, open: true, settlesAt: settlesAfter(draft.nowMs) });
 }
 
-/** Tells the follow-up's author why it failed. It may have arrived all the same, so the run gets time to settle. */
-export function followUpLost(
-  draft: Draft,
-  effect: FollowUpEffect,
-  reason: string,
-  link: string | undefined,
-): void {
+/** Tells the follow-up's author how it failed. It may have arrived all the same, so the run gets time to settle. */
+export function followUpLost(draft: Draft, effect: FollowUpEffect, { certainty, reason, link }: Fault): void {
   const { place, message, by } = effect.from;
   updateRun(draft, effect.dispatch, { delay: null, settlesAt: settlesAfter(draft.nowMs) });
   if (message !== undefined) {
     add(draft, effect.id, { kind: "react", at: place, message, reaction: "refused" });
   }
-  const view = givenUpView("follow-up", reason, link);
+  const view = givenUpView(certainty === "unknown" ? "unsure" : "follow-up", reason, link);
   add(draft, effect.id, { kind: "tell", at: place, person: by, view });
 }
 

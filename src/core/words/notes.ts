@@ -43,6 +43,7 @@ export const notStartedView = (by: Person, reason: string, link: string | undefi
 
 const failures = {
   "follow-up": "Your message did not reach the agent",
+  unsure: "I can't tell whether your message reached the agent",
   cancel: "The run could not be cancelled",
   fetch: "The run could not be read",
   list: "The runs could not be listed",

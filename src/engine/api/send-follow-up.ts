@@ -16,6 +16,14 @@ const arrivalUnsure = (tries: number): Fault => ({
   mayStillHappen: true,
 });
 
+/** The fault of a search in a conversation that will never be readable: a second message would be worse than none. */
+const arrivalUnknowable: Fault = {
+  certainty: "unknown",
+  retryable: false,
+  searching: true,
+  reason: "the run's conversation can't be read. Look at its session before you send it again.",
+};
+
 /** Sends the message to its run, unless the run's conversation shows that an earlier try arrived. */
 export async function sendFollowUp(
   api: Api,
@@ -29,6 +37,7 @@ export async function sendFollowUp(
     try {
       const arrived = await hasArrived(api, runId, effect);
       if (arrived === "yes") return { ok: true, kind: "follow-up" };
+      if (arrived === "unknowable") return failed(arrivalUnknowable);
       if (arrived === "unsure") return failed(arrivalUnsure(effect.tries));
       if (attempt.settlesInMs > 0) return failed(stillSettling(attempt.settlesInMs, effect.tries));
     } catch (error) {
@@ -68,9 +77,10 @@ async function hasArrived(
   api: Api,
   runId: RunId,
   { id, ageMs = 0 }: FollowUpEffect,
-): Promise<"yes" | "no" | "unsure"> {
+): Promise<"yes" | "no" | "unsure" | "unknowable"> {
   const messages = await api.transcripts.messages(runId);
-  if (messages !== null && timesIn(messages, id) > 0) return "yes";
+  if (messages === null) return "unknowable";
+  if (timesIn(messages, id) > 0) return "yes";
   // A message that is queued for a run at work may appear only when the run comes to it.
   const { state } = await api.agentRuns.fetch(runId);
   if (isEnded(state) || state === "BLOCKED") return "no";

@@ -231,6 +231,16 @@ test("a follow-up that did not arrive is sent again", async () => {
   expect(made.api.conversations.get("run-1")).toHaveLength(3);
 });
 
+test("a follow-up is not sent again where the conversation's format is not supported, and its author is told", async () => {
+  const made = setUp();
+  losesTheAnswer(made, "followUp");
+  made.api.messages = async () => null;
+  await steer(made);
+  await made.clock.advance(settlingMs);
+  expect(made.api.count("followUp")).toBe(1);
+  expect(made.store.get("chat:a").said.join()).toContain("can't be read");
+});
+
 test("a follow-up waits while its run can't be read, since an unreported end would be lost", async () => {
   const made = setUp();
   let readable = false;
