@@ -78,6 +78,8 @@ export interface AnswerEffect extends Pending {
   readonly again?: boolean;
   /** An end from before the last reported one, which was not seen until now: only its own answer makes it news. */
   readonly missed?: boolean;
+  /** This end was reported: the agent's answer is told alone if it has appeared since. */
+  readonly late?: boolean;
   /** The last follow-up that the API had accepted: a conversation without it is not up to date. */
   readonly followUp?: EffectId;
   /** Snapshot of the run when it ended or blocked. */

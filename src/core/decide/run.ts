@@ -7,7 +7,7 @@ import type { RunId } from "#core/place.ts";
 import { isEnded, type Run } from "#core/run.ts";
 import { hasFollowUp, type RunRecord } from "#core/thread.ts";
 import type { View } from "#core/view.ts";
-import { endView } from "#core/words/end.ts";
+import { endView, lateAnswerView } from "#core/words/end.ts";
 import { givenUpView, notStartedReason, notStartedView } from "#core/words/notes.ts";
 import { add, type Draft, drop, runOf, updateRun } from "./draft.ts";
 
@@ -151,7 +151,7 @@ export function runChanged(
   // What was told last, unless the run was seen in another state since.
   const told = record.told?.state === last?.state ? record.told : null;
   // The end of an earlier turn may be seen after the follow-up was taken, by lists that lag.
-  const isSettling = Date.parse(record.settlesAt ?? "") > draft.nowMs;
+  const isSettling = record.settlesAt != null;
   const mayGoOn = record.reopened || isSettling || (told !== null && isEnded(told.state) && record.open);
   const settlesAt = settlesAfter(draft.nowMs);
   const isSameState = told?.state === run.state;
@@ -163,7 +163,8 @@ export function runChanged(
     updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
     // The follow-up may have been answered in the very second of the end before it, or after what was shown then.
     const isUnseen = isSettled && mayGoOn && !hasFollowUp(draft.thread, dispatch);
-    if (isUnseen) readAnswer(draft, record, known, { again: true });
+    const late = !ended || !record.reopened;
+    if (isUnseen) readAnswer(draft, record, known, { again: true, ...(late ? { late } : {}) });
     return;
   }
   const isEarlier = Date.parse(run.updated_at) < Date.parse(told?.updatedAt ?? "");
@@ -189,7 +190,7 @@ function readAnswer(
   draft: Draft,
   { dispatch, lastFollowUp }: RunRecord,
   run: AnswerEffect["run"],
-  how: Pick<AnswerEffect, "again" | "missed">,
+  how: Pick<AnswerEffect, "again" | "missed" | "late">,
 ): void {
   // An attached run may have ended before its card began a place.
   const card = draft.thread.effects.find(
@@ -217,7 +218,7 @@ const isTold = ({ told }: RunRecord, run: Run): boolean =>
 /** Reports the end or BLOCKED in each of the run's places; undefined: the answer could not be read. */
 export function tellEnd(
   draft: Draft,
-  { dispatch, run, again, missed }: AnswerEffect,
+  { dispatch, run, again, missed, late }: AnswerEffect,
   answer: Answer | undefined,
 ): void {
   const record = runOf(draft, dispatch);
@@ -232,7 +233,8 @@ export function tellEnd(
       silentAt: answer?.text == null ? run.updated_at : null,
     });
   }
-  const view = endView(record, run, answer?.text);
+  if (late && answer?.text == null) return;
+  const view = late ? lateAnswerView(record, run, answer?.text ?? "") : endView(record, run, answer?.text);
   for (const place of placesOf(draft, record))
     add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
 }

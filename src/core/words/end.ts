@@ -48,6 +48,17 @@ export function endView(
   return { tone, headline, ...(said === undefined ? {} : { answer: said }), details, actions: [] };
 }
 
+/** Returns the report of an answer that its conversation showed only after the end was reported. */
+export function lateAnswerView(
+  { by, runId }: RunRecord,
+  { state }: Pick<Run, "state">,
+  answer: string,
+): View {
+  const [tone] = stateLine(state);
+  const headline = [{ person: by }, " ", { strong: "The agent's answer came late:" }];
+  return { tone, headline, answer, details: runId === null ? [] : [["Run ", { code: runId }]], actions: [] };
+}
+
 /** Returns a reply that could not be posted, for a private message, where replies don't reach the agent. */
 export const elsewhereView = (view: View, reason: string): View => ({
   ...view,

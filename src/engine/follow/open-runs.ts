@@ -79,9 +79,12 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
     return run;
   }
 
-  /** Has a sweep look at the run after its deadline. A loaded one proves nothing: the clock may have been set. */
-  function settle(run: OpenRun, isLoaded: boolean): void {
-    const leftMs = settlesInMs(run.record, clock.now());
+  /**
+   * Has a sweep look at the run after its deadline, which was decided at `decidedMs`. A loaded one proves nothing: the
+   * clock may have been set.
+   */
+  function settle(run: OpenRun, decidedMs: number, isLoaded: boolean): void {
+    const leftMs = settlesInMs(run.record, decidedMs);
     const waitMs = leftMs !== null && isLoaded ? settleForMs : leftMs;
     const deadline = run.record.settlesAt ?? null;
     if (waitMs !== null && run.settling?.deadline === deadline) return;
@@ -113,7 +116,7 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
         const run = known?.thread === thread.id ? known : begin(runId, record, thread.id);
         isNew ||= run !== known;
         run.record = { ...record, request: null };
-        settle(run, isLoaded && run !== known);
+        settle(run, Date.parse(thread.changedAt), isLoaded && run !== known);
       }
       for (const runId of byThread.get(thread.id) ?? []) {
         if (!open.has(runId) && runs.get(runId)?.thread === thread.id) forget(runId);

@@ -204,6 +204,24 @@ test.each([
   },
 );
 
+test("an answer that appears only after its end was reported is told alone", () => {
+  const it = started();
+  it.run("SUCCEEDED", 5);
+  it.performAll();
+  it.give(reply("one more thing"));
+  it.done("follow-up", {});
+  it.run("SUCCEEDED", 10);
+  it.done("answer", { text: "Fixed.", answered: 4 });
+  it.performAll();
+  settle(it, 1);
+  expect(it.effects("answer")).toMatchObject([{ again: true, late: true }]);
+  it.done("answer", { text: "And the docs.", answered: 6 });
+  expect(it.said("reply")).toEqual([expect.stringMatching(/The agent's answer came late:.*And the docs/s)]);
+  expect(it.said("reply").join()).not.toContain("succeeded");
+  it.performAll();
+  expect(it.settled()).toBe(true);
+});
+
 test("a snapshot from before a follow-up does not settle the run", () => {
   const it = started();
   it.run("SUCCEEDED", 10);

@@ -14,6 +14,28 @@ test("a run that does not change after a follow-up settles, and its end is repor
   expect(told()).toBe(1);
 });
 
+test("a run does not settle early because our clock was ahead for a moment just after a follow-up", async () => {
+  const { clock, store, engine } = await started("SUCCEEDED");
+  const change = store.change.bind(store);
+  let isAhead = false;
+  store.change = async (ref, fn) => {
+    const changed = await change(ref, fn);
+    const isTaken = store.get(place).runs[0]?.followUps === 1;
+    if (isTaken !== isAhead) clock.step(isTaken ? 24 * 3_600_000 : -24 * 3_600_000);
+    isAhead = isTaken;
+    return changed;
+  };
+  await engine.accept(reply("one more thing"));
+  await clock.advance(1_000);
+  expect(isAhead).toBe(true);
+  store.change = change;
+  clock.step(-24 * 3_600_000);
+  await clock.advance(60_000);
+  expect(isSettled(store.get(place))).toBe(false);
+  await clock.advance(60_000);
+  expect(isSettled(store.get(place))).toBe(true);
+});
+
 test("a run settles in time even if sweeps show only changes of other runs", async () => {
   const { clock, store, engine, api } = await started("SUCCEEDED");
   await engine.accept(reply("one more thing"));
