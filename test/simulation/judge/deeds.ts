@@ -32,7 +32,10 @@ function isReadBack(outside: Outside, deed: Deed): boolean {
   if (posted.some(({ id, deletedAt }) => deletedAt !== null && event.place?.endsWith(`:${id}`))) return false;
   if (event.kind !== "reply" || event.mention) return true;
   if (outside.world.rules.replies === "mention" || isMuted(outside, deed)) return false;
-  return requestsBefore(outside, deed).some((request) => isTakenIn(outside, request));
+  return requestsBefore(outside, deed).some(
+    (request) =>
+      isTakenIn(outside, request) && (isSearched(outside, request) || canJoin(outside, deed, request)),
+  );
 }
 
 /** True if a search covers the deed: nothing is read back from before the bot's first one. */

@@ -1,9 +1,13 @@
 /** Judges that nothing but its own troubles holds up a request. */
 import type { Deed } from "#test/simulation/world/deliveries.ts";
 import type { Outside } from "#test/simulation/world/outside.ts";
+import type { Fate } from "#test/simulation/world/weather.ts";
 
 /** Enough for a few requests, and for the pace of a busy channel. */
 const cardWithinMs = 20_000;
+/** So long a request that meets such a fate may be under way; each lasts for most of `cardWithinMs` at least. */
+const hangsMs = 5 * 60_000;
+const slowFates: ReadonlySet<Fate> = new Set(["hung-before", "hung-after", "timed-out", "slow"]);
 
 /** The card of a new thread comes soon, although edits of other cards are limited. */
 export function checkPrompt(outside: Outside): void {
@@ -34,13 +38,20 @@ function isDisturbed({ world }: Outside, { event }: Deed, from: number, until: n
   const { machine, lives } = world;
   const platform = event.by.platform === "slack" ? world.slack : world.github;
   const within = (at: number): boolean => at >= from - 120_000 && at <= until;
+  const { startMs } = machine.time;
   return (
     platform.isShut(event.place ?? event.scope) ||
     platform.failedAt.some(within) ||
     lives.some(({ bornAt, diedAt }) => within(bornAt) || (diedAt !== null && within(diedAt))) ||
-    machine.weather.outages.some(({ fate }) => fate === "hung-before") ||
+    machine.weather.outages.some(
+      ({ system, fate, fromMs, toMs }) =>
+        system === platform.name &&
+        slowFates.has(fate) &&
+        startMs + fromMs <= until &&
+        from <= startMs + toMs + hangsMs,
+    ) ||
     machine.weather.hangShare > 0 ||
     machine.weather.lateShare > 0 ||
-    machine.weather.clocks.bot.steps.some(({ atMs }) => within(machine.time.startMs + atMs))
+    machine.weather.clocks.bot.steps.some(({ atMs }) => within(startMs + atMs))
   );
 }
