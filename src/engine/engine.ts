@@ -13,7 +13,7 @@ import { defaultLimits, type Limits } from "#engine/base/limits.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import { createOpenRuns } from "#engine/follow/open-runs.ts";
 import { createPoller, type SweepHealth } from "#engine/follow/poll.ts";
-import { createReceiveRun, type Deliver } from "#engine/follow/receive-run.ts";
+import { createDeliver, createReceiveRun } from "#engine/follow/receive-run.ts";
 import { createSweeper } from "#engine/follow/sweep.ts";
 import { systemOf } from "#engine/perform/destination.ts";
 import { createLanes } from "#engine/perform/lanes.ts";
@@ -126,7 +126,7 @@ export function createEngine(options: EngineOptions): Engine {
   const keepScope = async (scope: Scope): Promise<void> => catchUp?.keepScope(scope);
   const accepting = createAccepting({ store, save, keepScope, timers, clock, log, observe });
   const openRuns = createOpenRuns(clock, timers);
-  const deliver: Deliver = async (event) => (await save(event)).thread !== null;
+  const deliver = createDeliver(openRuns, save);
   const poller = createPoller({
     sweeper: createSweeper({
       agentRuns,

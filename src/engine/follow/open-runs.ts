@@ -1,3 +1,4 @@
+import type { RunEvent } from "#core/event.ts";
 import { settleForMs, settlesInMs } from "#core/news.ts";
 import type { Ref, RunId } from "#core/place.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
@@ -28,6 +29,8 @@ export interface OpenRun {
   missing: { readonly since: number; readonly times: number } | null;
   /** Failed deliveries to its thread in a row, and the earliest time of the next one. */
   undelivered: { readonly failures: number; readonly notBefore: number } | null;
+  /** Its changes that could not be saved, oldest first: each may be an end that no later one tells of. */
+  held: readonly RunEvent[];
   /** Lists or fetches have shown a snapshot that may be outdated or news; null: none lately. */
   doubt: Doubt | null;
 }
@@ -73,6 +76,7 @@ export function createOpenRuns(clock: Clock, timers: Timers): OpenRuns {
       fetchAt: clock.elapsed(),
       missing: null,
       undelivered: null,
+      held: [],
       doubt: null,
     };
     runs.set(runId, run);

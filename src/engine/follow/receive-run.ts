@@ -2,8 +2,9 @@ import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { RunEvent } from "#core/event.ts";
-import { standingOf } from "#core/news.ts";
+import { identityOf, standingOf } from "#core/news.ts";
 import type { Run } from "#core/run.ts";
+import type { Save } from "#engine/save.ts";
 import type { Clock } from "#ports.ts";
 import { doubtAfterFetch, doubtAfterList, isLasting } from "./doubt.ts";
 import type { OpenRun, OpenRuns } from "./open-runs.ts";
@@ -18,6 +19,27 @@ export type Source = "changes" | "all" | "fetch";
 export type Received = "unknown" | "unchanged" | "delivered" | "undelivered";
 /** Receives a snapshot. Never rejects. */
 export type ReceiveRun = (run: Run, source: Source) => Promise<Received>;
+
+/** A run has at most so many changes while its thread can't be saved; the newest count. */
+const mostHeld = 8;
+
+/** Creates `Deliver`, which first delivers the run's earlier changes that could not be saved. */
+export function createDeliver(openRuns: OpenRuns, save: Save): Deliver {
+  return async (event) => {
+    const open = openRuns.get(event.run.run_id);
+    try {
+      for (const held of open?.held ?? []) await save(held);
+      const { thread } = await save(event);
+      if (open !== undefined) open.held = [];
+      return thread !== null;
+    } catch (error) {
+      const identity = identityOf(event.run);
+      const isHeld = open?.held.some(({ run }) => identityOf(run) === identity);
+      if (open !== undefined && !isHeld) open.held = [...open.held, event].slice(-mostHeld);
+      throw error;
+    }
+  };
+}
 
 const deliverAgainFirstMs = 1_000;
 const deliverAgainMostMs = 5 * 60_000;

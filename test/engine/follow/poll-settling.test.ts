@@ -165,3 +165,18 @@ test("a blocked run costs no writes and hardly any requests", async () => {
   expect(store.changes).toBe(changes);
   expect(api.count("fetch") - fetches).toBeLessThan(12);
 });
+
+test("an end that could not be saved is told although the run has gone on since", async () => {
+  const { clock, store, api, replies } = await started("INPROGRESS");
+  store.broken = new Error("no space left");
+  api.turn("run-1", "FAILED");
+  await clock.advance(10_000);
+  api.turn("run-1", "INPROGRESS");
+  await clock.advance(10_000);
+  store.broken = null;
+  await clock.advance(60_000);
+  expect(replies()).toEqual([expect.stringContaining("The run failed")]);
+  api.turn("run-1", "SUCCEEDED");
+  await clock.advance(60_000);
+  expect(replies()).toEqual([expect.anything(), expect.stringContaining("The run succeeded")]);
+});
