@@ -74,12 +74,12 @@ export interface FetchEffect extends Pending {
 export interface AnswerEffect extends Pending {
   readonly kind: "answer";
   readonly dispatch: DispatchId;
-  /** This end may have been reported before: report it only if the agent has written something since the last report. */
-  readonly again?: boolean;
-  /** An end from before the last reported one, which was not seen until now: only its own answer makes it news. */
-  readonly missed?: boolean;
-  /** This end was reported: the agent's answer is told alone if it has appeared since. */
-  readonly late?: boolean;
+  /**
+   * Whether this end was reported before; absent: no. `perhaps`: it is reported again only if the agent has written
+   * something since. `passed-over`: it was not seen until a later one was reported, so its own answer makes it news, too.
+   * `yes`: the agent's answer is told alone if it has appeared since.
+   */
+  readonly reported?: "perhaps" | "passed-over" | "yes";
   /** The last follow-up that the API had accepted: a conversation without it is not up to date. */
   readonly followUp?: EffectId;
   /** Snapshot of the run when it ended or blocked. */

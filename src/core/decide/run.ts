@@ -163,14 +163,14 @@ export function runChanged(
     updateRun(draft, dispatch, { ...common, ...(isSettled && mayGoOn ? final : {}) });
     // The follow-up may have been answered in the very second of the end before it, or after what was shown then.
     const isUnseen = isSettled && mayGoOn && !hasFollowUp(draft.thread, dispatch);
-    const late = !ended || !record.reopened;
-    if (isUnseen) readAnswer(draft, record, known, { again: true, ...(late ? { late } : {}) });
+    if (isUnseen) readAnswer(draft, record, known, ended && record.reopened ? "perhaps" : "yes");
     return;
   }
   const isEarlier = Date.parse(run.updated_at) < Date.parse(told?.updatedAt ?? "");
-  const isMissed = isSameState && !isToldAlready && !isLasting && isEarlier;
   // What the run had passed was told when it was there first.
-  const again = isToldAlready || isLasting || (isSameState && !record.reopened);
+  const isPerhapsTold = isToldAlready || isLasting;
+  const isPassedOver = isSameState && isEarlier && !isPerhapsTold && !record.reopened;
+  const isUnclear = isPerhapsTold || (isSameState && !record.reopened);
   updateRun(draft, dispatch, {
     ...common,
     told: { state: run.state, updatedAt: run.updated_at },
@@ -180,17 +180,14 @@ export function runChanged(
     // A BLOCKED run was not cancelled, and may be cancelled again.
     cancelling: false,
   });
-  readAnswer(draft, record, known, {
-    ...(again ? { again } : {}),
-    ...(again && isMissed ? { missed: true } : {}),
-  });
+  readAnswer(draft, record, known, isPassedOver ? "passed-over" : isUnclear ? "perhaps" : undefined);
 }
 
 function readAnswer(
   draft: Draft,
   { dispatch, lastFollowUp }: RunRecord,
   run: AnswerEffect["run"],
-  how: Pick<AnswerEffect, "again" | "missed" | "late">,
+  reported: AnswerEffect["reported"],
 ): void {
   // An attached run may have ended before its card began a place.
   const card = draft.thread.effects.find(
@@ -205,7 +202,7 @@ function readAnswer(
     kind: "answer",
     dispatch,
     run,
-    ...how,
+    ...(reported === undefined ? {} : { reported }),
     ...(lastFollowUp === undefined ? {} : { followUp: lastFollowUp }),
     ...(first === undefined ? {} : { after: first.id }),
   });
@@ -218,23 +215,25 @@ const isTold = ({ told }: RunRecord, run: Run): boolean =>
 /** Reports the end or BLOCKED in each of the run's places; undefined: the answer could not be read. */
 export function tellEnd(
   draft: Draft,
-  { dispatch, run, again, missed, late }: AnswerEffect,
+  { dispatch, run, reported }: AnswerEffect,
   answer: Answer | undefined,
 ): void {
   const record = runOf(draft, dispatch);
   if (record === undefined) return;
+  const isAnswered = answer?.text != null;
   const isFurther = (answer?.answered ?? 0) > (record.answered ?? 0);
-  // The agent is not seen to have written since the last report: this end was reported then, or missed.
-  const isRepeated = again === true && !isFurther;
-  if (isRepeated && !(missed && answer?.text != null)) return;
-  if (!isRepeated) {
+  // The agent is not seen to have written since the last report: this end was reported then, or passed over.
+  const isCovered = reported !== undefined && !isFurther;
+  if (isCovered && !(reported === "passed-over" && isAnswered)) return;
+  if (!isCovered) {
     updateRun(draft, dispatch, {
       ...(answer === undefined ? {} : { answered: answer.answered }),
-      silentAt: answer?.text == null ? run.updated_at : null,
+      silentAt: isAnswered ? null : run.updated_at,
     });
   }
-  if (late && answer?.text == null) return;
-  const view = late ? lateAnswerView(record, run, answer?.text ?? "") : endView(record, run, answer?.text);
+  if (reported === "yes" && !isAnswered) return;
+  const view =
+    reported === "yes" ? lateAnswerView(record, run, answer?.text ?? "") : endView(record, run, answer?.text);
   for (const place of placesOf(draft, record))
     add(draft, dispatch, { kind: "reply", at: place, view, dispatch });
 }

@@ -103,15 +103,17 @@ const notShownYet: Fault = {
 };
 
 async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promise<Outcome> {
-  const { dispatch, run, tries, followUp, again } = effect;
+  const { dispatch, run, tries, followUp, reported } = effect;
   const record = thread.runs.find((known) => known.dispatch === dispatch);
   if (!record?.runId) return failed(noRun);
   const shown = await api.transcripts.messages(record.runId);
   const answered = record.answered ?? 0;
   const isInOrder = areTimesInOrder(shown ?? [], answered);
-  const missed = effect.missed && isInOrder ? missedAnswer(shown ?? [], run.updated_at, answered) : null;
+  const isPassedOver = reported === "passed-over";
+  const missed = isPassedOver && isInOrder ? missedAnswer(shown ?? [], run.updated_at, answered) : null;
   if (missed !== null) return { ok: true, kind: "answer", text: missed, answered };
   // The run of an end that may have been told may have gone on, perhaps while a limit was waited out.
+  const again = reported !== undefined;
   const messages = again && isInOrder ? saidUntil(shown ?? [], run.updated_at, answered) : (shown ?? []);
   const isCurrent = !isInOrder && (await isStillAt(api, record.runId, effect));
   const answer = answerOf(messages, {

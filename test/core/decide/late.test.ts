@@ -196,7 +196,7 @@ test.each([
     it.performAll();
     expect(it.thread().runs[0]?.open).toBe(true);
     settle(it, 1);
-    expect(it.effects("answer")).toMatchObject([{ again: true }]);
+    expect(it.effects("answer")).toMatchObject([{ reported: "perhaps" }]);
     it.done("answer", { text, answered: text === null ? 2 : 4 });
     expect(it.said("reply")).toEqual(told.map((words) => expect.stringMatching(words)));
     it.performAll();
@@ -214,7 +214,7 @@ test("an answer that appears only after its end was reported is told alone", () 
   it.done("answer", { text: "Fixed.", answered: 4 });
   it.performAll();
   settle(it, 1);
-  expect(it.effects("answer")).toMatchObject([{ again: true, late: true }]);
+  expect(it.effects("answer")).toMatchObject([{ reported: "yes" }]);
   it.done("answer", { text: "And the docs.", answered: 6 });
   expect(it.said("reply")).toEqual([expect.stringMatching(/The agent's answer came late:.*And the docs/s)]);
   expect(it.said("reply").join()).not.toContain("succeeded");

@@ -249,7 +249,7 @@ test.each(["Fixed.", ""])(
     it.run("SUCCEEDED", 31);
     it.performAll();
     it.run("SUCCEEDED", 20);
-    expect(it.effects("answer")).toMatchObject([{ again: true, missed: true }]);
+    expect(it.effects("answer")).toMatchObject([{ reported: "passed-over" }]);
     const before = it.thread().runs[0];
     it.done("answer", { text, answered: before?.answered ?? 0 });
     expect(it.said("reply").join()).toContain(text || "The agent left no answer.");
