@@ -79,7 +79,14 @@ export class RunsClients {
       fetch: async (runId) => {
         const { run, episode } = await read(() => this.#fetch(runId));
         const known = service.runs.get(runId);
-        if (known !== undefined) known.fetched = { life: life.number, episode };
+        // Whole seconds and a clock that was set back may make it look like an earlier one, which a copy that lags still shows.
+        const isAlike = known?.words.some(
+          (word) =>
+            (word.episode ?? 0) < (episode ?? 0) &&
+            word.run.state === run.state &&
+            word.run.updated_at === run.updated_at,
+        );
+        if (known !== undefined) known.fetched = { life: life.number, episode: isAlike ? null : episode };
         return run;
       },
       followUp: (runId, { message }) => {
