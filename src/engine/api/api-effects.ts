@@ -109,8 +109,9 @@ async function readAnswer(api: Api, effect: AnswerEffect, thread: Thread): Promi
   const shown = await api.transcripts.messages(record.runId);
   const answered = record.answered ?? 0;
   const isInOrder = areTimesInOrder(shown ?? [], answered);
-  const isPassedOver = reported === "passed-over";
-  const missed = isPassedOver && isInOrder ? missedAnswer(shown ?? [], run.updated_at, answered) : null;
+  // An end in another state than the last reported one is news, but it may be from before that, too.
+  const isPassedOver = isInOrder && (reported === undefined || reported === "passed-over");
+  const missed = isPassedOver ? missedAnswer(shown ?? [], run.updated_at, answered) : null;
   if (missed !== null) return { ok: true, kind: "answer", text: missed, answered };
   // The run of an end that may have been told may have gone on, perhaps while a limit was waited out.
   const again = reported !== undefined;

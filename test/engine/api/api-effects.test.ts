@@ -233,6 +233,20 @@ test("an end that may have been told is not told with the answer of an end that 
   expect(await readAt("2026-01-01T00:00:29.100Z")).toMatchObject([{ ok: true, text: "fixed", answered: 4 }]);
 });
 
+test("an end in another state that was passed over by a later report has its own answer at once", async () => {
+  const made = setUp();
+  made.api.conversations.set("run-1", [
+    { role: "user", text: "fix it", at: "2026-01-01T00:00:01Z" },
+    { role: "assistant", text: "it failed", at: "2026-01-01T00:00:09Z" },
+    { role: "user", text: "try again", at: "2026-01-01T00:00:20Z" },
+    { role: "assistant", text: "Which one?", at: "2026-01-01T00:00:29Z" },
+  ]);
+  const run = { ...answer.run, state: "FAILED", updated_at: "2026-01-01T00:00:09.100Z" };
+  expect(await performAfter(made, { answered: 4 }, { ...answer, run })).toMatchObject([
+    { ok: true, text: "it failed", answered: 4 },
+  ]);
+});
+
 test("a turn cancelled before it began does not get the previous turn's answer", async () => {
   const fixed = { role: "assistant", text: "fixed", at: "2026-01-01T00:00:09Z" };
   const said = (at: string) => ({ role: "user", text: "and the docs", at });
