@@ -108,9 +108,10 @@ export function missedAnswer(
   answered: number,
 ): string | null {
   const texts = messages.slice(0, answered).filter(({ role }) => role === "assistant");
-  const own = texts
-    .slice(0, -1)
-    .findLast(({ at }) => Math.abs(Date.parse(at ?? "") - Date.parse(endedAt)) <= lateAnswerMs);
+  const endMs = Date.parse(endedAt);
+  // Otherwise the last of them may be its own, and was reported.
+  if (!(Date.parse(texts.at(-1)?.at ?? "") > endMs + lateAnswerMs)) return null;
+  const own = texts.findLast(({ at }) => Math.abs(Date.parse(at ?? "") - endMs) <= lateAnswerMs);
   return own?.text ?? null;
 }
 

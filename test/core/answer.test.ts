@@ -120,6 +120,9 @@ test("an end that is seen only after a later one was reported has the answer of 
   const spoken = [user("go", 1), agent("one", 10), user("on", 12), agent("two", 20)];
   expect(missedAnswer(spoken, at(10), 4)).toBe("one");
   expect(missedAnswer([user("go", 1), agent("", 10), ...spoken.slice(2)], at(10), 4)).toBe("");
+  // Turns may take less than a second.
+  const quick = [user("go", 1), agent("one", 10), user("on", 10.1), agent("two", 10.3)];
+  expect(missedAnswer(quick, at(10.4), 4)).toBeNull();
   // The last answer was reported, and a touch of its end is no end.
   expect(missedAnswer(spoken, at(20), 4)).toBeNull();
   expect(missedAnswer(spoken, at(15), 4)).toBeNull();
