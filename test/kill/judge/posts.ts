@@ -81,7 +81,9 @@ function judgeEnds(
 ): void {
   const told = posts.filter((post) => post.kind === "reply" && post.cause === run.dispatch);
   const name = `${run.run_id} (${run.dispatch}, ${run.state}) in ${place}`;
-  const last = told.at(-1);
+  // An answer that shows late is told alone.
+  const ends = told.filter(({ text }) => !text.includes("answer came late"));
+  const last = ends.at(-1);
   if (told.some((post) => post.place !== place)) wrong("an end is told where its card stands", name);
   if (!last?.text.includes(endings[run.state] ?? "?")) {
     return wrong("an end is told", `${name}: ${told.length} replies, the last “${last?.text.slice(0, 300)}”`);
@@ -89,7 +91,7 @@ function judgeEnds(
   // A turn ends once, even if the service was killed or the turn was cancelled before the agent began.
   const turns = new Set(run.said.filter(({ role }) => role !== "user").map(({ turn }) => turn)).size;
   const most = Math.max(1, turns + cancels.length);
-  if (told.length > most) wrong("an end is told once", `${name}: ${told.length} replies, ${most} ends`);
+  if (ends.length > most) wrong("an end is told once", `${name}: ${ends.length} replies, ${most} ends`);
   if (told.some(({ text }) => text.includes("The agent left no answer"))) {
     wrong("an end is told with its answer", `${name}: an answer is said to be missing`);
   }

@@ -50,11 +50,13 @@ export function checkRuns(outside: Outside): void {
   }
 }
 
-/** A follow-up that was acked before another one was delivered reaches the run first. */
+/** A follow-up that was acked before another one was delivered reaches the run first; its twin may come later. */
 function checkOrder({ world, followUps, wrong }: Outside, byId: ReadonlyMap<string, Deed>): void {
   for (const run of world.service.runs.values()) {
     const told = followUps
-      .filter((followUp) => followUp.run === run)
+      .filter(
+        ({ run: of, effect }, at) => of === run && followUps.findIndex((one) => one.effect === effect) === at,
+      )
       .map(({ effect }) => byId.get(effect.slice(0, effect.lastIndexOf("/follow-up/"))));
     for (const [at, later] of told.entries()) {
       for (const earlier of told.slice(0, at)) {
