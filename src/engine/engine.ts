@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { backoffMs } from "#base/backoff.ts";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
@@ -24,9 +23,6 @@ import type { Accept, AgentRuns, Clock, Factories, Notes, Platform, Store, Trans
 import { createAccepting } from "./accept.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { createSave } from "./save.ts";
-
-/** Long searches that are remembered; one that is forgotten begins again. */
-const mostSearches = 1_000;
 
 /** The engine's dependencies and settings. */
 export interface EngineOptions {
@@ -153,7 +149,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
   const lanes = createLanes({
     perform: createPerformEffect({
-      api: { ...options, deliver, searches: new LRUCache({ max: mostSearches }) },
+      api: { ...options, deliver, searches: new Map() },
       platforms,
       save,
       timers,

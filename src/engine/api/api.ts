@@ -1,4 +1,3 @@
-import type { LRUCache } from "lru-cache";
 import type { Log } from "#base/log.ts";
 import { reasonOf } from "#base/reason.ts";
 import type { ApiEffect } from "#core/effect.ts";
@@ -19,7 +18,7 @@ export interface Api {
   readonly log: Log;
   readonly deliver: Deliver;
   /** The searches for runs that are too long for one try. */
-  readonly searches: LRUCache<DispatchId, Progress>;
+  readonly searches: Map<DispatchId, Progress>;
   /** Config name of the bot's runs. */
   readonly runName: string;
 }

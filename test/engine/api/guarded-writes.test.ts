@@ -1,6 +1,4 @@
-import { LRUCache } from "lru-cache";
 import { expect, test } from "vitest";
-import type { Api } from "#engine/api/api.ts";
 import { withGuardedWrites } from "#engine/api/guarded-writes.ts";
 import { createTimers } from "#engine/base/timers.ts";
 import type { AgentRuns } from "#ports.ts";
@@ -20,7 +18,7 @@ test("a write after the deadline is rejected as not sent", async () => {
     cancel: (runId) => standIn.cancel(runId),
   };
   const all = { agentRuns, transcripts: standIn, factories: standIn, clock, log: silentLog, runName: "bot" };
-  const whole: Api = { ...all, deliver: async () => true, searches: new LRUCache({ max: 1 }) };
+  const whole = { ...all, deliver: async () => true, searches: new Map() };
   const { api } = withGuardedWrites(whole, createTimers(clock), { beginMs: 1_000, limitedForMs: () => 0 });
   const request = { prompt: "p", title: "t", config: { name: "bot" }, metadata: {} };
   await clock.advance(999);
