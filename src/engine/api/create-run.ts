@@ -1,12 +1,13 @@
 import { unknownAgeMs } from "#base/window.ts";
 import type { CreateEffect } from "#core/effect.ts";
 import { type Outcome, ofOtherRequest, stillSettling } from "#core/outcome.ts";
+import type { DispatchId } from "#core/place.ts";
 import { withReference } from "#core/prompt.ts";
 import type { RunRecord, Thread } from "#core/thread.ts";
 import { runToKeep } from "#core/twin.ts";
 import type { Attempt } from "#ports.ts";
 import { type Api, failed, lookupRejected, noRun, rejected } from "./api.ts";
-import { type DispatchSearch, findDispatch, newProgress } from "./find-dispatch.ts";
+import { type DispatchSearch, findDispatch, newProgress, type Progress } from "./find-dispatch.ts";
 
 /** Creates the dispatch's run, directly or through its factory. An uncertain attempt first searches for it. */
 export async function createRun(
@@ -55,14 +56,22 @@ async function searchFirst(
     if (found !== undefined) return { ok: true, kind: "create", runId: found.run_id, state: found.state };
     if (settlesInMs > 0) return failed(stillSettling(settlesInMs, tries));
     if (isComplete) return null;
-    api.searches.set(dispatch, progress);
+    goOnLater(api, dispatch, progress);
     return failed(stillSettling(Number.POSITIVE_INFINITY, tries));
   } catch (error) {
     const rejection = lookupRejected(api, effect, error);
-    if (rejection.fault.retryable && settlesInMs === 0) api.searches.set(dispatch, progress);
+    if (rejection.fault.retryable && settlesInMs === 0) goOnLater(api, dispatch, progress);
     // The service may have forgotten the cursor: the search begins again.
     return begun === undefined ? rejection : failed({ ...rejection.fault, retryable: true });
   }
+}
+
+/** Searches that are remembered; those that are forgotten begin again. */
+const mostSearches = 1_000;
+
+function goOnLater({ searches }: Api, dispatch: DispatchId, progress: Progress): void {
+  if (searches.size >= mostSearches) searches.clear();
+  searches.set(dispatch, progress);
 }
 
 /** One try searches no longer than this, so that it can still create the run; see `withGuardedWrites`. */
